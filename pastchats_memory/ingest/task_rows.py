@@ -31,6 +31,7 @@ from pastchats_memory.store.tombstones import Tombstones
 from pastchats_memory.text.clean import clean, clean_value
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.text.timestamps import iso_utc
+from pastchats_memory.text.wire import find_wrong_task_field
 
 TASK_FORMATS = frozenset(known.name for known in formats_of_kind("tasks"))
 """Formats whose files are complete lists of tasks; a task that is missing from its file is superseded."""
@@ -77,7 +78,7 @@ def _prepare(task: Task, project: str, source_path: str, seen_at: str | None) ->
 
 def find_fault(task: Task) -> str | None:
     """Return what is wrong with an exported task; None for a valid task or one of another source."""
-    return None if task.exported is None else interchange.find_fault(task.exported)
+    return None if task.exported is None else find_wrong_task_field(task.exported)
 
 
 def _prepare_exported(task: Task, exported: Metadata) -> Filed:

@@ -6,7 +6,6 @@ Its functions raise StoreFault if the database cannot be read or written.
 from __future__ import annotations
 
 import hashlib
-from datetime import datetime
 from typing import Any
 
 from pastchats_memory.errors import DatabaseCorrupt
@@ -17,6 +16,7 @@ from pastchats_memory.store.schema import schema_names
 from pastchats_memory.store.sources import meta
 from pastchats_memory.store.vectors import find_mismatches, reindex
 from pastchats_memory.store.visible import KINDS, PENDING_KEY
+from pastchats_memory.text.wire import is_time
 
 LAST_RUN = (
     "SELECT started_at, files_scanned, turns_added, turns_skipped, unreadable, duration_s, outcome "
@@ -122,15 +122,6 @@ def find_faults(database: Database) -> list[str]:
             )
     except DatabaseCorrupt as fault:
         return [fault.message]
-
-
-def is_time(value: object) -> bool:
-    """Return whether a value is a time in ISO 8601."""
-    try:
-        datetime.fromisoformat(str(value))
-    except ValueError:
-        return False
-    return True
 
 
 def _sha256(text: object) -> bytes:

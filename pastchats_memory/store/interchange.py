@@ -1,84 +1,29 @@
-"""Convert stored turns and tasks to JSON-able objects without loss, and tasks back; the format `export` reads them.
+"""Read turns and tasks in the form of `text.wire`, and store tasks of that form.
 
 Its functions raise StoreFault if the database cannot be read or written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import orjson
 
-from pastchats_memory.model import EXPORT, PRIORITIES, STATUSES, TYPES, Attachment, Comment, Task, TaskState
-from pastchats_memory.store.checks import is_time
+from pastchats_memory.model import EXPORT, Attachment, Comment, Task, TaskState
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.tasks import COLUMNS, Filed, TaskWriter, set_fields
-from pastchats_memory.text.encoding import is_shallow
+from pastchats_memory.text.wire import STORED_FIELDS, TASK_PARTS, build_turn
 
 FIELDS = tuple(name for name in COLUMNS if name not in ("tags_json", "metadata_json"))
 TABLES = {
-    "links": ("visible_task_links", ("kind", "target", "name", "by_hand"), "kind, target"),
-    "states": ("task_states", ("status", "status_raw", "at"), "id"),
-    "conversations": ("task_conversations", ("conversation_id",), "conversation_id"),
-    "comments": ("visible_task_comments", ("identity", "author", "content", "created_at", "by_hand"), "id"),
-    "attachments": ("visible_task_attachments", ("name", "size", "sha256", "content", "created_at"), "id"),
+    "links": ("visible_task_links", "kind, target"),
+    "states": ("task_states", "id"),
+    "conversations": ("task_conversations", "conversation_id"),
+    "comments": ("visible_task_comments", "id"),
+    "attachments": ("visible_task_attachments", "id"),
 }
-MAX_NUMBER = (1 << 63) - 1
-"""Largest number of a column."""
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-def _is_time_or_nothing(value: object) -> bool:
-    return value is None or (isinstance(value, str) and is_time(value))
-
-
-def _is_number(value: object, most: int = MAX_NUMBER) -> bool:
-    return isinstance(value, int) and 0 <= value <= most
-
-
-CHECKS: Mapping[str, Callable[[object], bool]] = {
-    **dict.fromkeys(("native_id", "title", "description", "status_raw", "project", "source_path"), _is_text),
-    **dict.fromkeys(("kind", "target", "name", "conversation_id", "author", "content", "sha256"), _is_text),
-    **dict.fromkeys(("created_at", "updated_at", "closed_at", "due_at", "at"), _is_time_or_nothing),
-    **dict.fromkeys(("key", "identity"), lambda value: bool(value) and _is_text(value)),
-    **dict.fromkeys(("by_hand", "size"), _is_number),
-    "type": TYPES.__contains__,
-    "status": STATUSES.__contains__,
-    "priority": lambda value: value is None or _is_number(value, len(PRIORITIES) - 1),
-    "source_line": lambda value: value is None or _is_number(value),
-    "tags": lambda value: isinstance(value, list) and all(map(_is_text, value)),
-    "metadata": lambda value: isinstance(value, dict) and is_shallow(value),
-}
-"""Check of each field, in a task and in its parts, by name."""
-
-
-def find_fault(body: Mapping[str, Any]) -> str | None:
-    """Return the first malformed field of an exported task, such as `title` or `comments`, or None."""
-    for name in ("key", "identity", "tags", "metadata", *FIELDS):
-        if name not in body or not CHECKS[name](body[name]):
-            return name
-    for name, (_, columns, _) in TABLES.items():
-        parts = body.get(name)
-        if not isinstance(parts, list) or not all(_is_part(part, name, columns) for part in parts):
-            return name
-    return None
-
-
-def _is_part(part: object, of: str, columns: Sequence[str]) -> bool:
-    """Return whether a part has exactly these fields, all well-formed.
-
-    A binary attachment has no content.
-    """
-    if not isinstance(part, dict) or part.keys() != set(columns):
-        return False
-    return all(
-        CHECKS[name](part[name]) or (of == "attachments" and name == "content" and part[name] is None)
-        for name in columns
-    )
+"""Table and order of each list of a task."""
 
 
 def export_tasks(database: Database) -> Iterator[dict[str, Any]]:
@@ -98,10 +43,10 @@ def _task_bodies(database: Database, where: str, *values: str) -> Iterator[dict[
     ):
         body = {"key": row[1], "identity": row[2], "tags": orjson.loads(row[3]), "metadata": orjson.loads(row[4])}
         body |= dict(zip(FIELDS, row[5:], strict=True))
-        for name, (table, columns, order) in TABLES.items():
+        for name, (table, order) in TABLES.items():
+            columns = tuple(TASK_PARTS[name])
             found = database.run(
-                f"SELECT {', '.join(columns)} FROM {table} WHERE task_id = ? ORDER BY {order}",
-                (row[0],),
+                f"SELECT {', '.join(columns)} FROM {table} WHERE task_id = ? ORDER BY {order}", (row[0],)
             )
             body[name] = [dict(zip(columns, values, strict=True)) for values in found]
         yield body
@@ -110,7 +55,7 @@ def _task_bodies(database: Database, where: str, *values: str) -> Iterator[dict[
 def parse_task(body: Mapping[str, Any]) -> Filed:
     """Return an exported task, without its links.
 
-    `find_fault` must have found nothing.
+    `find_wrong_task_field` must have found nothing.
     """
     task = Task(
         native_id=body["native_id"],
@@ -175,29 +120,22 @@ def newer_than(database: Database, body: Mapping[str, Any]) -> int | None:
 
 TURNS = (
     "SELECT p.role, p.content, p.source_path, p.source_project, p.conversation_id, p.turn_index, p.timestamp, "
-    "p.content_hash, p.echo_hash, p.metadata_json, "
-    "(SELECT json_group_array(json_array(s.path, g.line, g.end_line)) FROM sightings g JOIN sources s ON s.id = g.source_id "
-    "WHERE g.prompt_id = p.id) FROM visible_prompts p "
-    "ORDER BY p.id"
+    "p.content_hash, p.echo_hash, p.metadata_json"
 )
-NAMES = (
-    "role", "content", "source_path", "source_project", "conversation_id", "turn_index", "timestamp", "content_hash",
-    "echo_hash", "metadata", "places",
-)  # fmt: skip
+"""Start of a statement that reads the STORED_FIELDS of turns."""
+PLACES = (
+    "(SELECT json_group_array(json_array(s.path, g.line, g.end_line)) FROM sightings g JOIN sources s ON s.id = g.source_id "
+    "WHERE g.prompt_id = p.id)"
+)
 
 
 def export_turns(database: Database) -> Iterator[dict[str, Any]]:
-    """Yield all turns, then all tasks,, the oldest first.
-
-    Call it in a snapshot.
-    """
+    """Yield all turns, then all tasks, the oldest first. Call it in a snapshot."""
     folders = _folders(database)
-    for values in database.rows(TURNS):
-        body = dict(zip(NAMES, values, strict=True))
-        body["metadata"] = orjson.loads(body["metadata"] or "{}")
-        body["places"] = sorted(orjson.loads(body["places"]), key=lambda place: place[0])
-        folder, is_private = folders.get(body["source_project"], (None, False))
-        yield {"schema": EXPORT, "kind": "turn", **body, "folder": folder, "is_private": is_private}
+    for *stored, places in database.rows(f"{TURNS}, {PLACES} FROM visible_prompts p ORDER BY p.id"):
+        listed = sorted(orjson.loads(places), key=lambda place: place[0])
+        folder, is_private = folders.get(stored[STORED_FIELDS.index("source_project")], (None, False))
+        yield {"schema": EXPORT, "kind": "turn", **build_turn(stored, listed, folder, is_private=is_private)}
     for body in export_tasks(database):
         folder, is_private = folders.get(body["project"], (None, False))
         yield {"schema": EXPORT, "kind": "task", **body, "folder": folder, "is_private": is_private}

@@ -18,13 +18,14 @@ import apsw
 import orjson
 
 from pastchats_memory.errors import DatabaseCorrupt, StoreFault
-from pastchats_memory.store.checks import TIMES, is_time
+from pastchats_memory.store.checks import TIMES
 from pastchats_memory.store.database import Database, open_database, side_files
 from pastchats_memory.store.errors import translate
 from pastchats_memory.store.redactions import RULES
 from pastchats_memory.store.schema import schema
 from pastchats_memory.store.sqlite_pages import Record, Value, records
 from pastchats_memory.store.visible import PENDING_KEY
+from pastchats_memory.text.wire import is_time
 
 DURABLE = (
     "embedding_meta", "sources", "prompts", "prompt_embeddings", "sightings", "live_events", "project_folders", "runs",

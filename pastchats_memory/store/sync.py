@@ -14,7 +14,6 @@ import orjson
 from pastchats_memory.model import Attachment, Comment, Prompt, TaskState
 from pastchats_memory.store import interchange, outcomes
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.interchange import NAMES as TURN_NAMES
 from pastchats_memory.store.outcomes import Due, Judgement
 from pastchats_memory.store.tasks import TaskWriter
 from pastchats_memory.store.tombstone_transfer import COLUMNS as FORGETTING_COLUMNS
@@ -28,6 +27,7 @@ from pastchats_memory.store.tombstones import (
     marks_against_comment,
     marks_against_task,
 )
+from pastchats_memory.text.wire import STORED_FIELDS, Body, build_turn
 
 KINDS = ("forgetting", "lifting", "turn", "task", "judgement")
 """Kinds of records, in the order in which they are applied."""
@@ -40,8 +40,6 @@ LOCAL_TASK_FIELDS = ("key", "source_path", "source_line")
 """Fields of a task that each machine has of its own."""
 TASK_PARTS = ("states", "conversations", "comments", "attachments")
 """Parts of a task that are united."""
-
-Body = dict[str, Any]
 
 
 class SyncFolder(NamedTuple):
@@ -186,19 +184,17 @@ def turn_versions(database: Database) -> Iterator[tuple[str, str, str, bytes]]:
 def turn_bodies(database: Database, identities: Sequence[str]) -> list[Body]:
     """Return the turns with these identities as `export` writes them, each with its vector."""
     rows = database.run(
-        "SELECT p.role, p.content, p.source_path, p.source_project, p.conversation_id, p.turn_index, p.timestamp, "
-        "p.content_hash, p.echo_hash, p.metadata_json, g.line, g.end_line, e.model, e.vector_json FROM prompts p "
+        f"{interchange.TURNS}, g.line, g.end_line, e.model, e.vector_json FROM prompts p "
         "JOIN json_each(?) wanted ON wanted.value = p.content_hash LEFT JOIN sources s ON s.path = p.source_path "
         "LEFT JOIN sightings g ON g.prompt_id = p.id AND g.source_id = s.id "
         "LEFT JOIN prompt_embeddings e ON e.prompt_id = p.id ORDER BY p.id",
         (orjson.dumps(list(identities)).decode(),),
     )
-    bodies = []
-    for *values, metadata, line, end_line, model, vector in rows:
-        body = dict(zip(TURN_NAMES, [*values, orjson.loads(metadata or "{}")], strict=False))
-        body["places"] = [] if line is None else [[body["source_path"], line, end_line]]
-        bodies.append(body | {"folder": None, "is_private": False, "vector": vector if model else None})
-    return bodies
+    return [
+        build_turn(stored, [] if line is None else [[stored[STORED_FIELDS.index("source_path")], line, end_line]])
+        | {"vector": vector if model else None}
+        for *stored, line, end_line, model, vector in rows
+    ]
 
 
 def forgotten_turns(database: Database, identities: Sequence[str]) -> set[str]:

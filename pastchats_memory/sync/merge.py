@@ -9,7 +9,6 @@ Its functions raise StoreFault if the database cannot be read or written.
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,31 +19,41 @@ from typing import TYPE_CHECKING, Any, cast
 import orjson
 
 from pastchats_memory.embed.session import ModelSession
-from pastchats_memory.formats.base.exported_turn import find_wrong_field, parse_turn
 from pastchats_memory.ingest.turn_rows import build_exported_row
 from pastchats_memory.model import Prompt
 from pastchats_memory.redact import redact_json
-from pastchats_memory.store import interchange, sources, sync, tombstone_transfer, turns, vectors
-from pastchats_memory.store.checks import is_time
+from pastchats_memory.store import sources, sync, tombstone_transfer, turns, vectors
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.sync import Body, SyncRecord
+from pastchats_memory.store.sync import SyncRecord
 from pastchats_memory.store.tasks import TaskWriter
 from pastchats_memory.store.vector_columns import length
 from pastchats_memory.sync.folder import Json, Segment, UnusableFile
 from pastchats_memory.text.hashes import text_hash
+from pastchats_memory.text.wire import (
+    HASH_CHARS,
+    JUDGEMENT,
+    MAX_NUMBER,
+    TURN,
+    Body,
+    Checks,
+    find_wrong_field,
+    find_wrong_task_field,
+    is_hex,
+    is_text,
+    is_time,
+    is_vector,
+    or_nothing,
+    parse_turn,
+)
 
 if TYPE_CHECKING:
     from pastchats_memory.model import Origin
 
-MAX_NUMBER = (1 << 63) - 1
-VERDICTS = ("worked", "failed", "mixed", "unknown")
 FORGETTING_TYPES: tuple[type | UnionType, ...] = (str, str, str, int, int, int, int, str | None)
 """Of the columns of a forgetting; the key is in hexadecimal."""
-HASH_CHARS = 64
 MACHINE_CHARS = 16
 KEY_CHARS = 64
-_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}")
-_ORDERED_TIME = re.compile(_TIME.pattern + r"\+{0,1000}")
+_ORDERED_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}\+{0,1000}")
 """A later judgement of the same second has a plus more."""
 
 
@@ -86,11 +95,7 @@ def _name_own_file(body: Json, host: str) -> None:
 
 def _has_identity(record: Json) -> bool:
     identity, digest = record.get("identity"), record.get("digest")
-    return isinstance(identity, str) and isinstance(digest, str) and _is_hex(digest, 2 * sync.DIGEST_BYTES)
-
-
-def _is_hex(value: object, length: int) -> bool:
-    return isinstance(value, str) and len(value) == length and set(value) <= set("0123456789abcdef")
+    return isinstance(identity, str) and isinstance(digest, str) and is_hex(digest, 2 * sync.DIGEST_BYTES)
 
 
 def _is_turn(record: Json) -> bool:
@@ -98,9 +103,9 @@ def _is_turn(record: Json) -> bool:
     return (
         _has_identity(record)
         and isinstance(body, dict)
-        and find_wrong_field(body) is None
+        and find_wrong_field(body, TURN) is None
         and record["identity"] == body["content_hash"]
-        and _is_vector_or_none(body.get("vector"))
+        and or_nothing(is_vector)(body.get("vector"))
     )
 
 
@@ -109,57 +114,28 @@ def _is_task(record: Json) -> bool:
     return (
         _has_identity(record)
         and isinstance(body, dict)
-        and interchange.find_fault(body) is None
+        and find_wrong_task_field(body) is None
         and record["identity"] == body["identity"]
         and isinstance(found, dict)
-        and all(_is_hex(name, HASH_CHARS) and _is_vector_or_none(vector) for name, vector in found.items())
-    )
-
-
-def _is_vector_or_none(value: object) -> bool:
-    """Return whether a value is a stored vector: the JSON text of an array of numbers."""
-    if value is None:
-        return True
-    try:
-        numbers = orjson.loads(value) if isinstance(value, str) else None
-    except orjson.JSONDecodeError:
-        return False
-    return isinstance(numbers, list) and all(
-        isinstance(one, int | float) and not isinstance(one, bool) and math.isfinite(one) for one in numbers
+        and all(is_hex(name, HASH_CHARS) and or_nothing(is_vector)(vector) for name, vector in found.items())
     )
 
 
 def _is_judgement(record: Json) -> bool:
     body = record.get("body")
-    return (
-        _has_identity(record)
-        and _is_hex(record["identity"], HASH_CHARS)
-        and isinstance(body, dict)
-        and body.keys() == (WITHDRAWAL if body.get("is_withdrawn") is True else JUDGEMENT).keys()
-        and all(is_proper(body[name]) for name, is_proper in JUDGEMENT.items() if name in body)
-    )
+    if not _has_identity(record) or not is_hex(record["identity"]) or not isinstance(body, dict):
+        return False
+    checks = WITHDRAWAL if body.get("is_withdrawn") is True else {**WITHDRAWAL, **JUDGEMENT}
+    return body.keys() == checks.keys() and find_wrong_field(body, checks) is None
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_NUMBER
-
-
-WITHDRAWAL: Mapping[str, Callable[[Any], bool]] = {
+WITHDRAWAL: Checks = {
     "at": lambda value: isinstance(value, str) and _ORDERED_TIME.fullmatch(value) is not None,
-    "machine": lambda value: _is_hex(value, MACHINE_CHARS),
+    "machine": lambda value: is_hex(value, MACHINE_CHARS),
     "is_withdrawn": lambda value: isinstance(value, bool),
-    "project": lambda value: isinstance(value, str),
+    "project": is_text,
 }
-JUDGEMENT: Mapping[str, Callable[[Any], bool]] = {
-    **WITHDRAWAL,
-    "verdict": VERDICTS.__contains__,
-    "judged_at": lambda value: isinstance(value, str) and _TIME.fullmatch(value) is not None,
-    "shown_in": lambda value: value is None or _is_hex(value, HASH_CHARS),
-    "shown_from": _is_number,
-    "shown_length": _is_number,
-    "read": lambda value: isinstance(value, list) and all(_is_hex(one, HASH_CHARS) for one in value),
-}
-"""Check of each field of a judgement, which has no other ones."""
+"""Fields of a withdrawn judgement; another one has those of JUDGEMENT as well."""
 
 
 def _is_forgetting(record: Json) -> bool:
@@ -172,11 +148,11 @@ def _is_forgetting(record: Json) -> bool:
         and all(0 <= value <= MAX_NUMBER for value in row[3:7])
         and is_time(row[0])
         and _is_selector(row[1])
-        and _is_hex(row[2], KEY_CHARS)
+        and is_hex(row[2], KEY_CHARS)
         and (row[7] is None or is_time(row[7]))
         and isinstance(hashes, list)
         and all(
-            isinstance(one, list) and len(one) == 2 and _is_hex(one[0], 32) and isinstance(one[1], int | None)  # noqa: PLR2004 - a pair
+            isinstance(one, list) and len(one) == 2 and is_hex(one[0], 32) and isinstance(one[1], int | None)  # noqa: PLR2004 - a pair
             for one in hashes
         )
         and record["identity"] == sync.forgetting_identity(parse_forgetting(record)[0])
@@ -184,7 +160,7 @@ def _is_forgetting(record: Json) -> bool:
 
 
 def _is_lifting(record: Json) -> bool:
-    return _has_identity(record) and _is_hex(record["identity"], 2 * sync.DIGEST_BYTES)
+    return _has_identity(record) and is_hex(record["identity"], 2 * sync.DIGEST_BYTES)
 
 
 def _is_selector(text: str) -> bool:

@@ -36,6 +36,7 @@ from pastchats_memory.tasks.similarity import (
     find_similar_tasks,
 )
 from pastchats_memory.text.display import escape_json
+from pastchats_memory.text.wire import find_wrong_task_field
 
 NEAREST = 5
 """Similar or resolved tasks that are returned by default."""
@@ -243,6 +244,6 @@ def _parse_line(line: str, number: int) -> dict[str, Any]:
         raise UsageFault(f"line {number} of the import is not JSON: {fault.msg}", hint) from fault
     if not isinstance(body, dict):
         raise UsageFault(f"line {number} of the import is no task", hint)
-    if (wrong := interchange.find_fault(body)) is not None:
+    if (wrong := find_wrong_task_field(body)) is not None:
         raise UsageFault(f"line {number} of the import has no proper {wrong!r}", hint)
     return dict(redact_json(body))

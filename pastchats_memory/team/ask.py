@@ -22,7 +22,6 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.store.tombstones import Tombstones, TurnIdentity
 from pastchats_memory.team.client import Collection, Question
 from pastchats_memory.team.rows import (
-    OUTCOMES,
     TURN,
     Received,
     build_body,
@@ -33,6 +32,7 @@ from pastchats_memory.team.rows import (
     to_milliseconds,
 )
 from pastchats_memory.text.excerpt import excerpt, weigh_matches
+from pastchats_memory.text.wire import VERDICTS
 from pastchats_memory.text.words import words
 
 ROLES = ("user", "assistant", "system", "tool", "note")
@@ -90,7 +90,7 @@ def build_condition(filters: Filters) -> str:
     if filters.until is not None:
         parts.append(f"at > 0 and at <= {to_milliseconds(filters.until)}")
     if filters.outcomes:
-        wanted = ", ".join(f'"{one}"' for one in OUTCOMES if one in filters.outcomes)
+        wanted = ", ".join(f'"{one}"' for one in VERDICTS if one in filters.outcomes)
         parts.append(f"outcome in [{wanted}]")
     return " and ".join(parts)
 

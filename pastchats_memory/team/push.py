@@ -24,7 +24,6 @@ from pastchats_memory.redact import redact
 from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.store import sources, sync, team, vectors
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.sync import Body
 from pastchats_memory.store.team import Member, SharedEpisode, TurnVersion
 from pastchats_memory.team.client import IDS, Collection, Row, require_hex, split_into_batches
 from pastchats_memory.team.report import PushReport, SharePreview, TeamAccess
@@ -40,6 +39,7 @@ from pastchats_memory.team.rows import (
     redact_body,
 )
 from pastchats_memory.text.encoding import utf8
+from pastchats_memory.text.wire import Body
 
 BATCH = 200
 """Turns that are read at once."""

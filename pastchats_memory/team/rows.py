@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -15,25 +14,23 @@ from typing import Any, NamedTuple
 import orjson
 
 from pastchats_memory.embed.session import ModelSession
-from pastchats_memory.formats.base.exported_turn import find_wrong_field
 from pastchats_memory.model import TEAM, TEAM_DIGITS
 from pastchats_memory.redact import redact, redact_json, redact_path
-from pastchats_memory.store.sync import Body, digest_of
+from pastchats_memory.store.sync import digest_of
 from pastchats_memory.store.team import Member, SharedEpisode, TurnVersion
 from pastchats_memory.team.client import KEY_CHARS, NAME_CHARS, PATH_CHARS, TEXT_BYTES, Row
 from pastchats_memory.text.display import one_line
 from pastchats_memory.text.encoding import MAX_DEPTH, is_shallow
+from pastchats_memory.text.wire import JUDGEMENT, VERDICTS, Body, find_wrong_field, is_hex
+from pastchats_memory.text.wire import TURN as WIRE_TURN
 
 TURN, EPISODE = "turn", "episode"
-OUTCOMES = ("worked", "failed", "mixed", "unknown")
 MAX_BODY_BYTES = 60_000
 """Milvus allows 65,536 bytes of JSON."""
 FIXED_METADATA = ("format", "branch", "kind", "native_id", "heading")
 """Keys of metadata that stay if all of it is too long."""
 CUT = "\n[… cut: the rest is in the author's memory]"
 AUTHOR_CHARS = 80
-_HASH = re.compile(r"[0-9a-f]{64}")
-_DIGEST = re.compile(r"[0-9a-f]{32}")
 _MILLISECONDS = 1000
 
 
@@ -211,12 +208,11 @@ def read_row(row: Row) -> Received | None:
     body = row.get("body")
     texts = [row.get(name) for name in ("author", "member", "project", "role", "citation", "text", "model", "kind")]
     is_proper = (
-        _is_hash(row.get("id"))
-        and isinstance(row.get("digest"), str)
-        and _DIGEST.fullmatch(row["digest"]) is not None
+        is_hex(row.get("id"))
+        and is_hex(row.get("digest"), 2 * KEY_CHARS)
         and all(isinstance(text, str) for text in texts)
         and row["kind"] in (TURN, EPISODE)
-        and row.get("outcome") in OUTCOMES
+        and row.get("outcome") in VERDICTS
         and isinstance(body, dict)
         and is_shallow(body, MAX_DEPTH)
     )
@@ -251,7 +247,7 @@ def build_body(row: Received) -> Body | None:
         "is_private": False,
         "vector": orjson.dumps([int(one) if one.is_integer() else one for one in row.vector]).decode(),
     }
-    return body if find_wrong_field(body) is None else None
+    return body if find_wrong_field(body, WIRE_TURN) is None else None
 
 
 def build_judgement(row: Received) -> Body | None:
@@ -259,17 +255,5 @@ def build_judgement(row: Received) -> Body | None:
     judgement = row.body.get("judgement")
     if judgement is None:
         return {"is_withdrawn": True}
-    is_proper = (
-        isinstance(judgement, dict)
-        and judgement.get("verdict") in OUTCOMES
-        and isinstance(judgement.get("judged_at"), str)
-        and (judgement.get("shown_in") is None or _is_hash(judgement["shown_in"]))
-        and all(type(judgement.get(name)) is int and judgement[name] >= 0 for name in ("shown_from", "shown_length"))
-        and isinstance(judgement.get("read"), list)
-        and all(_is_hash(one) for one in judgement["read"])
-    )
+    is_proper = isinstance(judgement, dict) and find_wrong_field(judgement, JUDGEMENT) is None
     return {**judgement, "is_withdrawn": False} if is_proper else None
-
-
-def _is_hash(value: object) -> bool:
-    return isinstance(value, str) and _HASH.fullmatch(value) is not None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pastchats_memory.formats.base.exported_turn import find_wrong_field, parse_turn
 from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.source import Json, Record, SourceFile, mapping_of, text_of
 from pastchats_memory.model import EXPORT, Task, Turn, Unreadable
+from pastchats_memory.text.wire import TURN, find_wrong_field, parse_turn
 
 
 def detect(source: SourceFile) -> int:
@@ -40,7 +40,7 @@ def _wrong(fields: Json) -> str | None:
         return "schema"
     match fields.get("kind"):
         case "turn":
-            return find_wrong_field(fields)
+            return find_wrong_field(fields, TURN)
         case "task":
             named = ("key", "native_id", "title")
             return next((key for key in named if not text_of(fields.get(key)).strip()), None)

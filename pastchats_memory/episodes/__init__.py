@@ -54,7 +54,7 @@ def split_episodes(turns: Iterable[T]) -> Iterator[list[T]]:
 
 def is_user_turn(turn: Utterance) -> bool:
     """Return whether the user typed the turn, or wrote it into a watched file."""
-    return turn.role == "user" or WATCHED in _read_flags(turn)
+    return turn.role == "user" or WATCHED in list_recorded(turn, "flags")
 
 
 def is_answered(turn: Utterance) -> bool:
@@ -81,9 +81,10 @@ def find_request(episode: Sequence[T]) -> T:
 
 def _is_stopped(turn: Utterance, following: Utterance) -> bool:
     """Return whether the prompt was stopped, and not only sent once more."""
-    return not STOPPED.isdisjoint(_read_flags(turn)) and turn.content != following.content
+    return not STOPPED.isdisjoint(list_recorded(turn, "flags")) and turn.content != following.content
 
 
-def _read_flags(turn: Utterance) -> list[object]:
-    flags = turn.metadata.get("flags")
-    return flags if isinstance(flags, list) else []
+def list_recorded(turn: Utterance, key: str) -> list[str]:
+    """Return the values that the client recorded with a turn, such as its `tools`, `files` or `flags`."""
+    values = turn.metadata.get(key)
+    return [str(value) for value in values] if isinstance(values, list | tuple) else []

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from pastchats_memory.episodes import Utterance
+from pastchats_memory.episodes import Utterance, list_recorded
 from pastchats_memory.model import Item
 from pastchats_memory.text.shell import is_editor, is_read_only, is_shell
 
@@ -117,8 +117,7 @@ def shell_commands(turn: Utterance) -> list[str]:
 
 def changed_files(turn: ProjectTurn) -> Iterator[str]:
     """Return paths of the changed files, relative to the project if they lie in it."""
-    recorded = turn.metadata.get("files")
-    names = [str(name) for name in recorded] if isinstance(recorded, list) else []
+    names = list_recorded(turn, "files")
     for tool, subject in calls_of(turn):
         names += subject.split(", ") if is_editor(tool) else ()
     return (relative_path(turn.project, name) for name in names if name and not name.endswith(CUT))
@@ -156,7 +155,6 @@ def _unique_ends(files: Sequence[str]) -> list[str]:
 
 def calls_of(turn: Utterance) -> Iterator[tuple[str, str]]:
     """Yield tool and subject of each recorded call of a turn, in order."""
-    tools = turn.metadata.get("tools")
-    for label in tools if isinstance(tools, list) else ():
-        tool, _, subject = str(label).partition(" ")
+    for label in list_recorded(turn, "tools"):
+        tool, _, subject = label.partition(" ")
         yield tool, subject.strip()

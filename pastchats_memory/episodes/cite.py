@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from itertools import islice
 from os import SEEK_CUR
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Annotated, BinaryIO, NamedTuple
 from pastchats_memory.fields import FIRST, As, Count, Line, Shown, View, answer, one_of, shown_as
 from pastchats_memory.files.archives import archive_of, open_member
 from pastchats_memory.files.line_anchor import LineAnchor, find_lines, find_text, has_lines, unpack_anchor
+from pastchats_memory.files.regular_file import NotRegularFile, open_regular
 from pastchats_memory.files.stored_path import other_machine, resolve_path
 from pastchats_memory.model import CITATION_STATES, Citation, Filters, Hit, Item, Place, Progress
 from pastchats_memory.store import citations
@@ -37,7 +37,6 @@ LINES_BEFORE, LINES_BEHIND = 40, 400
 """Lines around a turn's first line that are searched for a quotation."""
 BLOCK = 1 << 18
 """Bytes that are read at a time."""
-OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _JSON_ESCAPE = LazyPattern(r"\\(?:u([0-9a-fA-F]{4})|[nrtbf\"/\\])")
 _WORD = re.compile(r"[^\W_]+")
 
@@ -191,7 +190,7 @@ class CitedFiles:
             elif _is_unchanged(file, place, is_packed=archive is not None):
                 return Citation(HOLDS, place.line or None)
             content = self._read_content(path, archive)
-        except (FileNotFoundError, NotADirectoryError):
+        except (FileNotFoundError, NotADirectoryError, NotRegularFile):
             return Citation(GONE)
         except OSError:  # no permission, or a damaged archive
             return Citation(UNCHECKED)
@@ -237,10 +236,10 @@ def _is_unchanged(file: Path, place: CitedPlace, *, is_packed: bool) -> bool:
 
 def _has_lines(path: Path, passage: LineAnchor, text: str) -> bool:
     """Return whether lines stand at their old place, and read nothing else. Raises OSError."""
-    with _open_regular_file(path) as file:
+    with open_regular(path) as stream:
         before = min(1, passage.offset)
-        os.lseek(file, passage.offset - before, os.SEEK_SET)
-        read = _read_up_to(file, before + passage.length + 1)
+        stream.seek(passage.offset - before)
+        read = stream.read(before + passage.length + 1)
     lines, after = read[before : before + passage.length], read[before + passage.length :]
     is_whole = len(lines) == passage.length and read[:before] in (b"", b"\n") and after in (b"", b"\n")
     return is_whole and has_lines(lines, passage, text)
@@ -248,34 +247,15 @@ def _has_lines(path: Path, passage: LineAnchor, text: str) -> bool:
 
 def _read(path: Path, archive: Path | None, max_bytes: int) -> bytes | None:
     if archive is None:
-        with _open_regular_file(path) as file:
-            content = None if os.fstat(file).st_size > max_bytes else _read_up_to(file, max_bytes)
+        with open_regular(path) as stream:
+            size = os.fstat(stream.fileno()).st_size
+            content = stream.read(size) if size <= max_bytes else None
     else:
-        with open_member(archive, os.path.relpath(path, archive))() as stream:
-            content = stream.read(max_bytes + 1)
+        with open_member(archive, os.path.relpath(path, archive))() as member:
+            content = member.read(max_bytes + 1)
     if content is None or len(content) > max_bytes or content.count(b"\n") > max_bytes // MIN_LINE_BYTES:
         return None
     return content
-
-
-@contextmanager
-def _open_regular_file(path: Path) -> Iterator[int]:
-    """Open a file, but no pipe or device that took its place meanwhile. Raises OSError."""
-    file = os.open(path, OPEN_FLAGS)
-    try:
-        if not stat.S_ISREG(os.fstat(file).st_mode):
-            raise FileNotFoundError(path)
-        yield file
-    finally:
-        os.close(file)
-
-
-def _read_up_to(file: int, count: int) -> bytes:
-    blocks = []
-    while count > 0 and (block := os.read(file, min(count, 1 << 20))):
-        blocks.append(block)
-        count -= len(block)
-    return b"".join(blocks)
 
 
 def find_line(quotation: str, place: Place) -> int:

@@ -22,6 +22,7 @@ from pastchats_memory.model import Lesson
 from pastchats_memory.store import outcomes, turns, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ended
+from pastchats_memory.text.groups import group_connected
 
 MAX_EPISODES = 2000
 """The newest episodes of a project with a known outcome."""
@@ -55,24 +56,13 @@ def _find_solution(group: Sequence[Ended]) -> tuple[list[Ended], Ended] | None:
 
 def group_by_problem(database: Database, episodes: Sequence[Ended]) -> list[list[Ended]]:
     """Return episodes about the same problem, each group in order of time."""
-    leader = list(range(len(episodes)))
-
-    def find_leader(place: int) -> int:
-        while leader[place] != place:
-            leader[place] = leader[leader[place]]
-            place = leader[place]
-        return place
-
-    for first, second in (
+    pairs = [
         *_pair_consecutive(episodes),
         *_pair_similar(database, episodes),
         *_pair_by_error(database, episodes),
-    ):
-        leader[find_leader(second)] = find_leader(first)
-    groups: dict[int, list[Ended]] = {}
-    for place in range(len(episodes)):
-        groups.setdefault(find_leader(place), []).append(episodes[place])
-    return [sorted(group, key=lambda one: (one.timestamp or "", one.ending.first_index)) for group in groups.values()]
+    ]
+    groups = [[episodes[place] for place in places] for places in group_connected(len(episodes), pairs)]
+    return [sorted(group, key=lambda one: (one.timestamp or "", one.ending.first_index)) for group in groups]
 
 
 def _pair_consecutive(episodes: Sequence[Ended]) -> list[tuple[int, int]]:

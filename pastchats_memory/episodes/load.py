@@ -14,7 +14,7 @@ from pastchats_memory.model import Evidence, Item, Outcome
 from pastchats_memory.search.hits import cited_place
 from pastchats_memory.store import outcomes, turns
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.outcomes import UNANSWERED, Ending, Judgement
+from pastchats_memory.store.outcomes import UNANSWERED, Ending
 
 NEIGHBOURS = 12
 """Turns on each side of a turn that are searched for its episode."""
@@ -39,7 +39,11 @@ def load_episode(database: Database, item: Item) -> tuple[list[Item], Ending]:
     judged = outcomes.conversation_judgements(database, item.project, item.conversation_id).get(
         find_request(episode).id
     )
-    return episode, _derive_ending(episode, parts[place + 1] if place + 1 < len(parts) else [], judged)
+    # Imported here, since the rules compile many patterns: only an episode without a stored outcome needs them.
+    from pastchats_memory.episodes.derive import derive_ending
+
+    following = parts[place + 1] if place + 1 < len(parts) else []
+    return episode, derive_ending(episode, leading_user_turns(following), judgement=judged)
 
 
 def load_outcome(database: Database, item: Item) -> Outcome:
@@ -68,13 +72,6 @@ def cite_run(item: Item, command: str) -> Evidence:
     """Return a command with the line nearest to the turn that records it, above or below the turn."""
     where = cited_place(item)
     return Evidence(command, where.path, find_nearest_line(command, where) or None, item.citation)
-
-
-def _derive_ending(episode: list[Item], following: list[Item], judgement: Judgement | None) -> Ending:
-    # Imported here, since the rules compile many patterns: only an episode without a stored outcome needs them.
-    from pastchats_memory.episodes.derive import derive_ending
-
-    return derive_ending(episode, leading_user_turns(following), judgement=judgement)
 
 
 def _unknown_ending(first: Item, last: Item) -> Ending:

@@ -108,10 +108,9 @@ def _find_in_conversation(database: Database, episode: Sequence[Item], ending: E
     """Return the earlier and later attempts of the conversation in order."""
     first = episode[0]
     question = next((turn for turn in episode if turn.role == "user"), first)
-    project, conversation = first.project, str(first.conversation_id)
-    own = Ended(question.id, question.content, (project, conversation), first.timestamp, ending)
+    own = Ended(question.id, question.content, _conversation(first), first.timestamp, ending)
     before = outcomes.before(database, first, ending.first_index, MAX_DISTANCE)
-    after = outcomes.after(database, project, conversation, ending.last_index, MAX_DISTANCE)
+    after = outcomes.after(database, *own.conversation, ending.last_index, MAX_DISTANCE)
     earlier = list(takewhile(lambda one: _is_continued(one.ending), before[::-1]))[::-1]
     later = [one for last, one in takewhile(lambda two: _is_continued(two[0].ending), pairwise([own, *after]))]
     return [

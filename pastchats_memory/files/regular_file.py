@@ -11,15 +11,19 @@ from pathlib import Path
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
+class NotRegularFile(OSError):
+    """A pipe, a device or a folder stands where a file was."""
+
+
 def open_regular(path: Path) -> BufferedReader:
     """Open a regular file for its bytes.
 
-    A pipe is not waited for, and a device is not read, since it may have no end. Raises OSError.
+    A pipe is not waited for, and a device is not read, since it may have no end. Raises OSError, for these NotRegularFile.
     """
     descriptor = os.open(path, _FLAGS)
     mode = os.fstat(descriptor).st_mode
     if not stat.S_ISREG(mode):
         os.close(descriptor)
         kind = errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL
-        raise OSError(kind, os.strerror(kind) if kind == errno.EISDIR else "it is no regular file", str(path))
+        raise NotRegularFile(kind, os.strerror(kind) if kind == errno.EISDIR else "it is no regular file", str(path))
     return os.fdopen(descriptor, "rb")

@@ -14,7 +14,7 @@ from io import TextIOWrapper
 from pathlib import Path, PurePosixPath
 from typing import Annotated, NamedTuple
 
-from pastchats_memory.episodes import find_request
+from pastchats_memory.episodes import find_request, list_recorded
 from pastchats_memory.episodes.actions import ABSOLUTE, CUT, calls_of, use_slashes
 from pastchats_memory.episodes.cite import cite_items
 from pastchats_memory.episodes.load import load_episode
@@ -130,8 +130,7 @@ def _changed(item: Item, folder: str | None, names: FileNames, line: str | None)
 
 def _changed_files(item: Item) -> Iterator[str]:
     """Yield the names of changed files that are stored with a turn; a list that was cut ends in `…`."""
-    files = item.metadata.get("files")
-    yield from map(str, files if isinstance(files, list) else ())
+    yield from list_recorded(item, "files")
     yield from _list_subjects(item, is_editor)
 
 

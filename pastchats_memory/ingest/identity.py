@@ -52,30 +52,33 @@ class Identities:
         return own, self._identify_copy(turn)
 
     def _identify_copy(self, turn: Turn) -> str | None:
-        if not self._copies or turn.timestamp is None or not _has_exact_time(turn):
-            return None
-        key = ("echo", turn.role, " ".join(unicodedata.normalize("NFC", turn.content).split()), turn.timestamp)
-        self._seen[key] += 1
-        return digest(*key, str(self._seen[key]))
+        time = _exact_time(turn)
+        return self._count("echo", turn.role, _normalise(turn.content), time) if self._copies and time else None
 
     def _counted(self, turn: Turn) -> str:
-        text = " ".join(unicodedata.normalize("NFC", turn.content).split())
-        if turn.timestamp is not None and _has_exact_time(turn):
+        text = _normalise(turn.content)
+        if time := _exact_time(turn):
             # A copy of a conversation keeps its times, but not always its id, so the time alone identifies. But many
             # short turns of a busy log share a whole second, so there the conversation counts as well.
-            busy = turn.timestamp.endswith(".000Z") and turn.conversation_id is not None
+            busy = time.endswith(".000Z") and turn.conversation_id is not None
             conversation = (turn.conversation_id or "",) if busy else ()
-            key: tuple[str, ...] = ("time", turn.role, text, turn.timestamp, *conversation)
-        else:
-            # Notes have no conversation: a file's name and the heading stand for it, and both survive a move.
-            place = turn.conversation_id or f"{self._file_name}\0{turn.metadata.get('heading', '')}"
-            key = ("place", place, turn.role, text)
+            return self._count("time", turn.role, text, time, *conversation)
+        # Notes have no conversation: a file's name and the heading stand for it, and both survive a move.
+        place = turn.conversation_id or f"{self._file_name}\0{turn.metadata.get('heading', '')}"
+        return self._count("place", place, turn.role, text)
+
+    def _count(self, *key: str) -> str:
         self._seen[key] += 1
         return digest(*key, str(self._seen[key]))
 
 
-def _has_exact_time(turn: Turn) -> bool:
-    return turn.timestamp is not None and not turn.timestamp.endswith(":00.000Z")
+def _normalise(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def _exact_time(turn: Turn) -> str | None:
+    """Return the time of a turn if it is finer than a minute."""
+    return None if turn.timestamp is None or turn.timestamp.endswith(":00.000Z") else turn.timestamp
 
 
 def is_unique(native_id: str) -> bool:

@@ -128,11 +128,7 @@ class Writer:
         """Store that a file has no format; rows of the note that it was are superseded."""
         candidate = plan.candidate
         self._report.files.append(FileReport(candidate.name, None, reason=reason))
-        reason = redact(reason).text
-        state = SourceState(
-            candidate.name, candidate.size, candidate.mtime_ns, recipe, note=reason, file_id=candidate.file_id,
-            project=plan.project, read_as=plan.read_as.to_json(),
-        )  # fmt: skip
+        state = _make_state(plan, recipe)._replace(note=redact(reason).text)
         with self._database.transaction():
             if plan.state is not None and plan.state.format in SUPERSEDING:
                 source_id = sources.begin_source(self._database, candidate.name, candidate.mtime_ns)
@@ -315,22 +311,28 @@ def _is_same_file(file: OpenFile) -> bool:
     )
 
 
+def _make_state(plan: Plan, recipe: str) -> SourceState:
+    """Return the state of a file of which nothing was read."""
+    candidate = plan.candidate
+    return SourceState(
+        candidate.name,
+        candidate.size,
+        candidate.mtime_ns,
+        recipe,
+        file_id=candidate.file_id,
+        project=plan.project,
+        read_as=plan.read_as.to_json(),
+    )
+
+
 def _build_state(file: OpenFile, options: IndexOptions) -> SourceState:
-    candidate, unreadable = file.plan.candidate, file.unreadable
     before = file.plan.state if file.is_resumed else None
     problems = orjson.loads(before.problems or "[]") if before is not None else []
-    problems = (problems + [[fault.line, redact(fault.reason).text] for fault in unreadable])[:MOST_PROBLEMS]
-    return SourceState(
-        path=candidate.name,
-        size=candidate.size,
-        mtime_ns=candidate.mtime_ns,
-        recipe=recipe_of(file.format, options)
-        + (";opted out" if file.is_opted_out else ""),  # so that it is read once it is not
+    problems = (problems + [[fault.line, redact(fault.reason).text] for fault in file.unreadable])[:MOST_PROBLEMS]
+    opted_out = ";opted out" if file.is_opted_out else ""  # so that it is read once it is not
+    return _make_state(file.plan, recipe_of(file.format, options) + opted_out)._replace(
         format=file.format,
         note=f"{len(problems)} unreadable" if problems else None,
-        file_id=candidate.file_id,
         fingerprint=file.fingerprint,
-        project=file.plan.project,
         problems=orjson.dumps(problems).decode() if problems else None,
-        read_as=file.plan.read_as.to_json(),
     )

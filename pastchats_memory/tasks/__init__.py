@@ -138,20 +138,19 @@ class TaskMemory(TaskEditor):
     def find_similar(self, name: str, limit: int = NEAREST) -> list[SimilarTask]:
         """Return the tasks most similar to a task. Raises UsageFault."""
         task = self.get_task(name)
-        self._fill_pending()
-        query = TaskQuery.embed(self._embedder, task_text(task.title, task.description))
-        with self._database.snapshot():
-            visible = EVERY_TASK
-            return find_similar_tasks(self._database, self._embedder, query, visible, exclude=task.id)[:limit]
+        return self._find_near(task_text(task.title, task.description), limit, exclude=task.id)
 
     def find_duplicates(self, text: str, limit: int = NEAREST) -> list[SimilarTask]:
         """Return the tasks most similar to a text. Raises UsageFault."""
         if not text.strip():
             raise UsageFault("there is nothing to look for", "Say what the task is about.")
+        return self._find_near(text.strip(), limit)
+
+    def _find_near(self, text: str, limit: int, exclude: int | None = None) -> list[SimilarTask]:
         self._fill_pending()
         with self._database.snapshot():
-            query = TaskQuery.embed(self._embedder, text.strip())
-            return find_similar_tasks(self._database, self._embedder, query, EVERY_TASK)[:limit]
+            query = TaskQuery.embed(self._embedder, text)
+            return find_similar_tasks(self._database, self._embedder, query, EVERY_TASK, exclude)[:limit]
 
     def _fill_pending(self) -> None:
         """Embed tasks that were stored without a model, so that they are compared too."""

@@ -9,9 +9,8 @@ Every function that takes the database raises StoreFault if it cannot be read or
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import cache
@@ -31,6 +30,7 @@ from pastchats_memory.store import turns as turn_rows
 from pastchats_memory.store.database import Database
 from pastchats_memory.tasks.edit import EVERY_TASK, Viewpoint
 from pastchats_memory.tasks.similarity import RELATED_SCORE, TaskQuery, find_similar_tasks, load_words
+from pastchats_memory.text.data_file import read_data
 from pastchats_memory.text.dates import (
     DAYS,
     MONTH_NAMES,
@@ -180,11 +180,7 @@ class Vocabulary:
     """Phrases of `questions.toml`, as the grammar uses them."""
 
     def __init__(self, phrases: Mapping[str, Any]) -> None:
-        """Prepare the phrases.
-
-        Args:
-            phrases: the tables of `questions.toml`.
-        """
+        """Prepare the tables of `questions.toml`."""
         groups = {"open": OPEN, "resolved": RESOLVED}
         self.statuses: dict[str, tuple[str, ...]] = _sort_longest_first(
             (phrase, groups.get(status, (status,)))
@@ -227,7 +223,7 @@ class Vocabulary:
 @cache
 def load_vocabulary() -> Vocabulary:
     """Return the vocabulary of `questions.toml`; the file is read at the first call."""
-    return Vocabulary(tomllib.loads(PHRASES_FILE.read_text(encoding="utf-8")))
+    return Vocabulary(read_data(__file__, PHRASES_FILE.name))
 
 
 def _sort_longest_first(entries: Iterable[tuple[str, T]]) -> dict[str, T]:
@@ -295,14 +291,7 @@ class QuestionParser:
     """Parse one question: each step cuts the phrases that it knows out of `text`."""
 
     def __init__(self, question: str, today: date, project_names: Mapping[str, str], vocabulary: Vocabulary) -> None:
-        """Prepare to parse a question.
-
-        Args:
-            question: in plain language.
-            today: the day to which "last week" and the like refer.
-            project_names: names of the known projects by their lower case.
-            vocabulary: phrases that the grammar knows.
-        """
+        """Prepare to parse a question on a day, which may name a known project; their names are by lower case."""
         self.question = question
         text = " ".join(question.lower().replace("’", "'").rstrip("?!. ").split())
         self.text = _NEGATED_VERB.sub("are not", _INVERTED.sub(r"\2 \1 not", text))
@@ -342,6 +331,10 @@ class QuestionParser:
             self.text = f"{self.text[: match.start()]} | {self.text[match.end() :]}"
         return match
 
+    def cut_names(self, phrases_of: Mapping[str, Sequence[str]], form: Callable[[str], str]) -> list[str]:
+        """Cut out a phrase of each name that has one in the text, and return the names."""
+        return [name for name, phrases in phrases_of.items() if self.cut(form(_match_any(phrases)))]
+
     def restore_case(self, text: str) -> str:
         """Return part of the text as typed, without quotation marks and article."""
         start = self.question.lower().find(text)
@@ -379,7 +372,7 @@ class QuestionParser:
     def parse_named_task(self) -> None:
         """Read the key of a task: after "in" and the like its parts are asked for, else the task itself."""
         match = re.search(rf"(?:\b(?P<inside>{self.vocabulary.words['inside']}) )?{_TASK_KEY.pattern}", self.text)
-        if match is None or _is_no_key(match[0]):
+        if match is None or _NO_KEY.search(match[0]):
             return
         before = self.text[: match.start()]
         is_itself = match["inside"] is None or re.search(
@@ -418,9 +411,7 @@ class QuestionParser:
                 tags.append(further[1])
                 self.text = f"{self.text[: further.start()]}|{self.text[further.end() :]}"
         self.parsed.tags = tuple(dict.fromkeys(tags))
-        self.parsed.kinds = tuple(
-            kind for kind, phrases in self.vocabulary.tags.items() if self.cut(_match_whole(_match_any(phrases)))
-        )
+        self.parsed.kinds = tuple(self.cut_names(self.vocabulary.tags, _match_whole))
 
     def parse_project(self) -> None:
         """Read "project NAME", "this project", or the name of a known project alone."""
@@ -457,12 +448,9 @@ class QuestionParser:
     def parse_order(self) -> None:
         """Read the order in which tasks are asked for."""
         words = self.vocabulary.words
-        if self.cut(rf"\b{words['newest']}\b"):
-            self.parsed.order = self.parsed.order or "newest"
-        if self.cut(rf"\b{words['latest']}\b"):
-            self.parsed.order = self.parsed.order or "latest"
-        if self.cut(rf"\b{words['oldest']}\b"):
-            self.parsed.order = self.parsed.order or "oldest"
+        for order in ("newest", "latest", "oldest"):
+            if self.cut(rf"\b{words[order]}\b"):
+                self.parsed.order = self.parsed.order or order
         to_do_now = rf"{words['modal']} {words['begin']} {words['now']}"
         if self.cut(rf"\b(?:{to_do_now}|{words['urgent']}(?! (?:are|is) missing))\b"):
             self.parsed.order = self.parsed.order or "most_urgent"
@@ -470,28 +458,18 @@ class QuestionParser:
 
     def parse_missing(self) -> None:
         """Read properties that the tasks lack or have."""
-        words = self.vocabulary.words
-        nouns_of = self.vocabulary.missing_nouns
-        found = [
-            name
-            for name, nouns in nouns_of.items()
-            if self.cut(rf"\b{words['lacking']} (?:any |an? )?{_match_any(nouns)}\b")
+        vocabulary, words = self.vocabulary, self.vocabulary.words
+        lacking = rf"{words['lacking']} (?:any |an? )?"
+        having = rf"{words['having']} (?:any |an? |some )?"
+        missing = [
+            *self.cut_names(vocabulary.missing_nouns, lambda noun: rf"\b{lacking}{noun}\b"),
+            *self.cut_names(vocabulary.missing_words, lambda word: rf"\b{word}\b"),
         ]
-        found += [
-            name for name, words in self.vocabulary.missing_words.items() if self.cut(rf"\b{_match_any(words)}\b")
+        present = [
+            *self.cut_names(vocabulary.missing_nouns, lambda noun: rf"\b{having}{noun}\b"),
+            *self.cut_names(vocabulary.present_words, _match_whole),
         ]
-        self.parsed.missing = tuple(dict.fromkeys(found))
-        having = [
-            name
-            for name, nouns in nouns_of.items()
-            if self.cut(rf"\b{words['having']} (?:any |an? |some )?{_match_any(nouns)}\b")
-        ]
-        having += [
-            name
-            for name, phrases in self.vocabulary.present_words.items()
-            if self.cut(_match_whole(_match_any(phrases)))
-        ]
-        self.parsed.present = tuple(dict.fromkeys(having))
+        self.parsed.missing, self.parsed.present = tuple(dict.fromkeys(missing)), tuple(dict.fromkeys(present))
 
     def parse_stale(self) -> None:
         """Read that nobody changed the tasks since a time; the span ends on the day before it."""
@@ -614,10 +592,6 @@ def _find_names(text: str) -> Iterator[re.Match[str]]:
     """Yield what may be a project: a name after "in" and the like, before a word for tasks, or at the end."""
     yield from _IN_NAME.finditer(text)
     yield from _NAME_BEFORE_NOUN.finditer(text)
-
-
-def _is_no_key(text: str) -> bool:
-    return bool(_NO_KEY.search(text))
 
 
 def _split_task_name(text: str) -> tuple[str, str]:

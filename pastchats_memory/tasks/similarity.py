@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,6 +34,8 @@ from pastchats_memory.search.request import Request
 from pastchats_memory.store import sources, task_rows, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.tasks import task_text
+from pastchats_memory.text.data_file import read_data
+from pastchats_memory.text.groups import group_connected
 from pastchats_memory.text.identifiers import blank_spaceless, ngrams
 
 WORDS_FILE = Path(__file__).with_name("similarity.toml")
@@ -298,11 +299,7 @@ class TaskWords:
     """Stop words, opposites and synonyms of `similarity.toml`."""
 
     def __init__(self, table: Mapping[str, Any]) -> None:
-        """Prepare the words.
-
-        Args:
-            table: the content of `similarity.toml`.
-        """
+        """Prepare the tables of `similarity.toml`."""
         self.stop_words = frozenset(table["stop_words"])
         self.synonyms: Mapping[str, str] = table["synonyms"]
         opposites: defaultdict[str, set[str]] = defaultdict(set)
@@ -345,7 +342,7 @@ class TaskWords:
 @cache
 def load_words() -> TaskWords:
     """Return the words of `similarity.toml`; the file is read at the first call."""
-    return TaskWords(tomllib.loads(WORDS_FILE.read_text(encoding="utf-8")))
+    return TaskWords(read_data(__file__, WORDS_FILE.name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -567,28 +564,17 @@ def _add_neighbours(
 
 
 def _cluster(tasks: Sequence[StoredTask], pairs: Mapping[tuple[int, int], DuplicatePair]) -> list[DuplicateCluster]:
-    """Group connected tasks (union-find), each cluster with its pairs."""
-    parents = list(range(len(tasks)))
-
-    def find_root(number: int) -> int:
-        while parents[number] != number:
-            parents[number] = parents[parents[number]]
-            number = parents[number]
-        return number
-
-    for first, second in pairs:
-        one, other = find_root(first), find_root(second)
-        parents[max(one, other)] = min(one, other)
-    members: dict[int, set[int]] = defaultdict(set)
+    """Group connected tasks, each cluster with its pairs."""
+    groups = {numbers[0]: numbers for numbers in group_connected(len(tasks), pairs) if len(numbers) > 1}
+    first_of = {number: first for first, numbers in groups.items() for number in numbers}
     pairs_of: dict[int, list[DuplicatePair]] = defaultdict(list)
-    for (first, second), pair in pairs.items():
-        members[find_root(first)] |= {first, second}
-        pairs_of[find_root(first)].append(pair)
+    for (number, _), pair in pairs.items():
+        pairs_of[first_of[number]].append(pair)
     clusters = [
         DuplicateCluster(
-            tuple(tasks[number] for number in sorted(members[root])),
-            tuple(sorted(pairs_of[root], key=lambda pair: (-pair.score, pair.first, pair.second))),
+            tuple(tasks[number] for number in numbers),
+            tuple(sorted(pairs_of[first], key=lambda pair: (-pair.score, pair.first, pair.second))),
         )
-        for root in members
+        for first, numbers in groups.items()
     ]
     return sorted(clusters, key=lambda cluster: (-cluster.pairs[0].score, cluster.pairs[0].first))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from pastchats_memory.episodes import list_recorded
 from pastchats_memory.episodes.outcome.episode import (
     MAX_QUOTATION,
     MAX_SCANNED,
@@ -15,7 +16,6 @@ from pastchats_memory.episodes.outcome.episode import (
     cached,
     quote_line,
     recorded_values,
-    tool_labels,
 )
 from pastchats_memory.episodes.outcome.patterns import Pattern, Phrases, load_pattern
 from pastchats_memory.text.shell import is_editor
@@ -164,7 +164,7 @@ def list_edits(episode: Episode) -> list[tuple[Step, str]]:
     """Return the client's edits in order, with tool or file; an interrupted edit does not count."""
     edits = []
     for at, turn in enumerate(episode.turns):
-        calls = tool_labels(turn)
+        calls = list_recorded(turn, "tools")
         stopped = len(calls) - 1 if "interrupted" in recorded_values(turn, "flags") else -1
         edits += [((at, number), label) for number, label in enumerate(calls) if is_edit(label) and number != stopped]
         if turn.role == "assistant":

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import wraps
 from typing import TypeVar, cast
 
+from pastchats_memory.episodes import list_recorded
 from pastchats_memory.episodes.outcome.patterns import Pattern, load_pattern
 from pastchats_memory.model import EMPTY, Metadata
 from pastchats_memory.text.shell import find_instruction
@@ -87,7 +88,7 @@ class Episode:
     def steps(self) -> Iterator[tuple[Step, str]]:
         """Yield the recorded tool calls in order, such as `Bash git push`."""
         for place, turn in enumerate(self.turns):
-            for number, label in enumerate(tool_labels(turn)):
+            for number, label in enumerate(list_recorded(turn, "tools")):
                 yield (place, number), label
 
     def calls(self) -> Iterator[tuple[int, str]]:
@@ -226,16 +227,9 @@ def shorten(line: str) -> str:
     return line if len(line) <= MAX_QUOTATION else f"{line[: MAX_QUOTATION - 1]}…"
 
 
-def tool_labels(turn: EpisodeTurn) -> list[str]:
-    """Return the calls that the client recorded with the turn, in order."""
-    tools = turn.metadata.get("tools")
-    return [str(label) for label in tools] if isinstance(tools, Sequence) and not isinstance(tools, str) else []
-
-
 def recorded_values(turn: EpisodeTurn, key: str) -> frozenset[str]:
-    """Return what the client recorded under the key."""
-    values = turn.metadata.get(key)
-    return frozenset(map(str, values)) if isinstance(values, Sequence) else frozenset()
+    """Return the set of the values that the client recorded under the key."""
+    return frozenset(list_recorded(turn, key))
 
 
 def strip_client_commands(message: str) -> str:

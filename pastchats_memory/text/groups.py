@@ -1,0 +1,26 @@
+"""Group things that pairs connect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def group_connected(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """Return the numbers below a count in ascending order, grouped by the pairs that connect them.
+
+    The groups are in the order of their first numbers (union-find).
+    """
+    parents = list(range(count))
+
+    def find_root(number: int) -> int:
+        while parents[number] != number:
+            parents[number] = parents[parents[number]]
+            number = parents[number]
+        return number
+
+    for first, second in pairs:
+        parents[find_root(second)] = find_root(first)
+    groups: dict[int, list[int]] = {}
+    for number in range(count):
+        groups.setdefault(find_root(number), []).append(number)
+    return list(groups.values())

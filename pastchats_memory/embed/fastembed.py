@@ -1,6 +1,8 @@
 """Run models that need more than a graph and a tokenizer.
 
 fastembed runs them: static models, Qwen3, Jina v3.
+
+Each use of a model raises ModelUnavailable if the model cannot be used.
 """
 
 from __future__ import annotations
@@ -62,34 +64,25 @@ class FastembedEmbedder:
 
     @cached_property
     def version(self) -> str:
-        """The version of fastembed's rules, which decide everything else.
-
-        Raises ModelUnavailable.
-        """
+        """The version of fastembed's rules, which decide everything else."""
         return f"fastembed/{self.dim}"
 
     @cached_property
     def dim(self) -> int:
-        """Length of every vector. Raises ModelUnavailable."""
+        """Length of every vector."""
         return int(self._model.embedding_size)
 
     def load(self) -> None:
-        """Load the model now. Raises ModelUnavailable."""
+        """Load the model now."""
         _ = self._model
 
     def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
-        """Yield a float32 unit vector of shape (dim,) for each text, in order.
-
-        Raises ModelUnavailable.
-        """
+        """Yield a float32 unit vector of shape (dim,) for each text, in order."""
         for vector in self._model.passage_embed(texts, batch_size=1):
             yield _unit(vector)
 
     def embed_query(self, text: str) -> Vector:
-        """Return the vector of a question, float32 of shape (dim,).
-
-        Raises ModelUnavailable.
-        """
+        """Return the vector of a question, float32 of shape (dim,)."""
         return next(_unit(vector) for vector in self._model.query_embed(text))
 
 

@@ -1,6 +1,8 @@
 """Run any ONNX model in a folder of the cache or of the user.
 
 The graph runs directly on onnxruntime. fastembed runs the same files in the same way, but takes half a second to import.
+
+Each use of a model raises ModelUnavailable if the model cannot be used.
 """
 
 from __future__ import annotations
@@ -67,20 +69,20 @@ class LocalModel:
         return self._find()
 
     def load(self) -> None:
-        """Load the graph and the tokenizer now. Raises ModelUnavailable."""
+        """Load the graph and the tokenizer now."""
         with self._loading:
             _ = self.windows, self.session
 
     @cached_property
     def session(self) -> InferenceSession:
-        """The graph as onnxruntime runs it. Raises ModelUnavailable."""
+        """The graph as onnxruntime runs it."""
         folder, profile = self._files
         with self.translated():
             return open_graph(folder / profile.file, threads=1)
 
     @cached_property
     def windows(self) -> Windows:
-        """The tokenizer, which cuts texts to the model's window. Raises ModelUnavailable."""
+        """The tokenizer, which cuts texts to the model's window."""
         folder, profile = self._files
         with self.translated():
             return Windows(folder, profile.tokens)
@@ -88,7 +90,7 @@ class LocalModel:
     def run(self, ids: Ids, mask: Ids, types: Ids) -> list[NDArray[Any]]:
         """Return the graph's outputs for rows of tokens.
 
-        Each input has the shape (rows, longest). Raises ModelUnavailable.
+        Each input has the shape (rows, longest).
         """
         fed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
         wanted = {graph_input.name for graph_input in self.session.get_inputs()}
@@ -118,10 +120,7 @@ class LocalEmbedder(LocalModel):
 
     @cached_property
     def version(self) -> str:
-        """A hash of what decides the vectors: files, prefixes, pooling, window.
-
-        Raises ModelUnavailable.
-        """
+        """A hash of what decides the vectors: files, prefixes, pooling, window."""
         folder, profile = self._files
         with self.translated():
             files = "".join(_fingerprint(folder / name) for name in (profile.file, *profile.further, "tokenizer.json"))
@@ -130,14 +129,11 @@ class LocalEmbedder(LocalModel):
 
     @cached_property
     def dim(self) -> int:
-        """Length of every vector. Raises ModelUnavailable."""
+        """Length of every vector."""
         return self._files[1].dim or len(self.embed_query(""))
 
     def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
-        """Yield a float32 unit vector of shape (dim,) for each text, in order.
-
-        Raises ModelUnavailable.
-        """
+        """Yield a float32 unit vector of shape (dim,) for each text, in order."""
         rest = iter(texts)
         while ahead := list(islice(rest, AHEAD)):
             rows = self._rows(self._files[1].document, ahead)
@@ -164,10 +160,7 @@ class LocalEmbedder(LocalModel):
             yield from zip(together, pool.map(run, together), strict=True)
 
     def embed_query(self, text: str) -> Vector:
-        """Return the vector of a question, float32 of shape (dim,).
-
-        Raises ModelUnavailable.
-        """
+        """Return the vector of a question, float32 of shape (dim,)."""
         vector: Vector = self._run(self._rows(self._files[1].query, [text]))[0]
         return vector
 

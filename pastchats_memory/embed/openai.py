@@ -3,6 +3,8 @@
 It sends `POST BASE/embeddings`.
 
 Text leaves the machine, so it is never the default.
+
+Each use of a model raises ModelUnavailable if the model cannot be used.
 """
 
 from __future__ import annotations
@@ -89,10 +91,7 @@ class EndpointEmbedder:
 
     @property
     def dim(self) -> int:
-        """Length of every vector: as configured or stored, else as in the first answer.
-
-        Raises ModelUnavailable.
-        """
+        """Length of every vector: as configured or stored, else as in the first answer."""
         return self._dim or len(self.embed_query("dimensions"))
 
     @property
@@ -102,26 +101,17 @@ class EndpointEmbedder:
         return f"endpoint/{self.dim}{prefixes}"
 
     def load(self) -> None:
-        """Ask for one vector, so that a wrong key or address shows at once.
-
-        Raises ModelUnavailable.
-        """
+        """Ask for one vector, so that a wrong key or address shows at once."""
         self.embed_query("dimensions")
 
     def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
-        """Yield a float32 unit vector of shape (dim,) for each text, in order.
-
-        Raises ModelUnavailable.
-        """
+        """Yield a float32 unit vector of shape (dim,) for each text, in order."""
         with self._connected() as client:
             for batch in _batches(truncate_text(self._profile.document + text) for text in texts):
                 yield from self._vectors(client, batch, *self._patience)
 
     def embed_query(self, text: str) -> Vector:
-        """Return the vector of a question, float32 of shape (dim,).
-
-        Raises ModelUnavailable.
-        """
+        """Return the vector of a question, float32 of shape (dim,)."""
         texts = [truncate_text(self._profile.query + text)]
         with self._connected() as client:
             return self._vectors(client, texts, QUESTION_SECONDS, QUESTION_SECONDS)[0]

@@ -7,6 +7,8 @@ over the whole call.
 
 The vector of a long text is made of its first 126 and last 64 tokens, in one window (decision 0045). Pooling several windows
 ranked turns worse, the more the later ones weighed, and indexing took up to three times as long. Words find the text between.
+
+Each use of a model raises ModelUnavailable if the model cannot be used.
 """
 
 from __future__ import annotations
@@ -64,7 +66,7 @@ class PackagedEmbedder:
         self._threads = threads or os.cpu_count() or 1
 
     def load(self) -> None:
-        """Load now what the first text would load (60 to 80 ms). Raises ModelUnavailable."""
+        """Load now what the first text would load (60 to 80 ms)."""
         _ = self.session
         tokenizer()
 
@@ -142,10 +144,7 @@ def load_in_background() -> None:
 
 
 def _answer(kind: str, text: str) -> bytes:
-    """Return the fork's answer: bytes of a vector, or the prices of lines as JSON.
-
-    Raises ModelUnavailable.
-    """
+    """Return the fork's answer: bytes of a vector, or the prices of lines as JSON."""
     return _embed(text).tobytes() if kind == VECTOR_REQUEST else orjson.dumps([*map(price_text, text.split("\n"))])
 
 

@@ -2,6 +2,8 @@
 
 Its scores cannot be stored, so it reads only the few texts that a search found. It runs as fastembed's TextCrossEncoder
 does, from the same cache; a test keeps the two equal.
+
+Each use of a model raises ModelUnavailable if the model cannot be used.
 """
 
 from __future__ import annotations
@@ -31,10 +33,7 @@ class CrossEncoder(LocalModel):
     otherwise = OTHER_WAY
 
     def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Return a number for each text, larger is better; shape (texts,).
-
-        Raises ModelUnavailable.
-        """
+        """Return a number for each text, larger is better; shape (texts,)."""
         from concurrent.futures import ThreadPoolExecutor  # brings logging; a search by vectors does without
 
         self.load()
@@ -53,7 +52,7 @@ class CrossEncoder(LocalModel):
         return scores
 
     def _numbers(self, output: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return one number for each row. Raises ModelUnavailable."""
+        """Return one number for each row."""
         if output.ndim != 2 or not np.isfinite(output[:, 0]).all():  # noqa: PLR2004 - rows and numbers
             raise ModelUnavailable(f"the model {self.name} gives no number a text", f"Move it away{OTHER_WAY}.")
         return output[:, 0]

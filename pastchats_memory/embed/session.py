@@ -1,4 +1,7 @@
-"""Use a model in one operation: its first fault ends the use, so that nothing waits for it twice."""
+"""Use a model in one operation: its first fault ends the use, so that nothing waits for it twice.
+
+Each use of a model raises ModelUnavailable if the model cannot be used.
+"""
 
 from __future__ import annotations
 
@@ -76,12 +79,12 @@ class ModelSession:
 
     @property
     def version(self) -> str:
-        """The version of the model. Raises ModelUnavailable."""
+        """The version of the model."""
         return self.embedder.version
 
     @property
     def dim(self) -> int:
-        """Length of every vector. Raises ModelUnavailable."""
+        """Length of every vector."""
         return self.embedder.dim
 
     def refuse(self, fault: Fault) -> None:

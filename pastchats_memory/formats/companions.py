@@ -1,4 +1,7 @@
-"""Find files that are read as one, for programs that keep a conversation in several."""
+"""Find files that are read as one, for programs that keep a conversation in several.
+
+Its functions raise OSError if a file cannot be read.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ def has_companions(where: str) -> bool:
 
 
 def companions_of(path: Path) -> Iterator[Path]:
-    """Yield the other files whose change is a change of this one. Raises OSError."""
+    """Yield the other files whose change is a change of this one."""
     if path.suffix.lower() in DATABASE_SUFFIXES:
         yield from foreign_sqlite.side_files(path)
         return
@@ -30,19 +33,13 @@ def companions_of(path: Path) -> Iterator[Path]:
 
 
 def state_of(path: Path) -> tuple[int, int]:
-    """Return the bytes of a file and its companions, and the time of their last change in ns.
-
-    Raises OSError.
-    """
+    """Return the bytes of a file and its companions, and the time of their last change in ns."""
     together = [path.stat(), *(other.stat() for other in companions_of(path))]
     return sum(each.st_size for each in together), max(each.st_mtime_ns for each in together)
 
 
 def hidden_in(folder: str, names: Collection[str]) -> Collection[str]:
-    """Return the names in a folder of files that are read with another file only.
-
-    Raises OSError.
-    """
+    """Return the names in a folder of files that are read with another file only."""
     return next((hidden for each in _all_companions() if (hidden := each.hidden_in(folder, names))), ())
 
 

@@ -2,6 +2,8 @@
 
 Milvus Lite 3.2 knows no parameters in filters. So no filter here has a name or a text from outside: projects, members and
 models are compared by hexadecimal digests, times by whole numbers, the rest by words of our own.
+
+Its functions raise TeamUnavailable if the team's server cannot be used.
 """
 
 from __future__ import annotations
@@ -95,7 +97,7 @@ class Collection:
 
     @property
     def exists(self) -> bool:
-        """Return whether anybody has shared anything yet. Raises TeamUnavailable."""
+        """Return whether anybody has shared anything yet."""
         with _translate(self._endpoint):
             return bool(self._client.has_collection(COLLECTION, timeout=_choose_timeout(self._endpoint)))
 
@@ -108,7 +110,7 @@ class Collection:
             server_manager_instance.release_server(self._endpoint)
 
     def create(self, dim: int, name: str = COLLECTION) -> None:
-        """Create the collection for vectors of a length. Raises TeamUnavailable."""
+        """Create the collection for vectors of a length."""
         with _translate(self._endpoint):
             self._client.create_collection(
                 name,
@@ -119,7 +121,7 @@ class Collection:
             )
 
     def finish_erasing(self) -> None:
-        """Complete an `erase` of a file that was interrupted. Raises TeamUnavailable."""
+        """Complete an `erase` of a file that was interrupted."""
         with _translate(self._endpoint):
             if is_local(self._endpoint) and self._client.has_collection(REWRITTEN):
                 if self._client.has_collection(COLLECTION):
@@ -130,7 +132,7 @@ class Collection:
     def erase(self) -> None:
         """Remove the text of deleted rows from the disk, where Milvus otherwise keeps it for a while.
 
-        A server is asked to compact the collection. Milvus Lite cannot, so a file is written anew. Raises TeamUnavailable.
+        A server is asked to compact the collection. Milvus Lite cannot, so a file is written anew.
         """
         if not is_local(self._endpoint):
             with _translate(self._endpoint):
@@ -159,10 +161,7 @@ class Collection:
         return int(fields["dense"]["params"]["dim"])
 
     def load(self, dim: int | None = None) -> None:
-        """Load the collection for searches. Accept only one of this release, and for vectors of this length.
-
-        Raises TeamUnavailable.
-        """
+        """Load the collection for searches. Accept only one of this release, and for vectors of this length."""
         there = self.dim
         if dim not in (None, there):
             raise TeamUnavailable(
@@ -173,7 +172,7 @@ class Collection:
             self._client.load_collection(COLLECTION)
 
     def select(self, condition: str, fields: Sequence[str]) -> Iterator[Row]:
-        """Yield some fields of all rows that fulfil a condition. Raises TeamUnavailable."""
+        """Yield some fields of all rows that fulfil a condition."""
         with _translate(self._endpoint):
             found = self._client.query_iterator(
                 COLLECTION, batch_size=LIST_ROWS, filter=condition, output_fields=list(fields)
@@ -185,29 +184,29 @@ class Collection:
                 found.close()
 
     def get(self, ids: Sequence[str]) -> list[Row]:
-        """Return the rows with these ids. Raises TeamUnavailable."""
+        """Return the rows with these ids."""
         fields = sorted(FIELDS - {"words"})
         with _translate(self._endpoint):
             return list(map(dict, self._client.get(COLLECTION, ids=list(ids), output_fields=fields)))
 
     def count(self, condition: str = "") -> int:
-        """Return the number of rows that fulfil a condition. Raises TeamUnavailable."""
+        """Return the number of rows that fulfil a condition."""
         with _translate(self._endpoint):
             return int(self._client.query(COLLECTION, filter=condition, output_fields=["count(*)"])[0]["count(*)"])
 
     def put(self, rows: Sequence[Row]) -> None:
-        """Write rows; those with the same id are replaced. Raises TeamUnavailable."""
+        """Write rows; those with the same id are replaced."""
         with _translate(self._endpoint):
             self._client.upsert(COLLECTION, list(rows))
 
     def delete(self, ids: Sequence[str]) -> None:
-        """Delete rows. Raises TeamUnavailable."""
+        """Delete rows."""
         with _translate(self._endpoint):
             for start in range(0, len(ids), BATCH_ROWS):
                 self._client.delete(COLLECTION, ids=list(ids[start : start + BATCH_ROWS]))
 
     def search(self, question: Question) -> list[Row]:
-        """Return rows, best first, each with the `score` of Milvus's ranker. Raises TeamUnavailable."""
+        """Return rows, best first, each with the `score` of Milvus's ranker."""
         from pymilvus import AnnSearchRequest, RRFRanker
 
         requests = []
@@ -253,7 +252,7 @@ def _build_indexes(client: MilvusClient) -> IndexParams:
 
 @contextmanager
 def open_collection(endpoint: str, token: str | None) -> Iterator[Collection]:
-    """Connect to a team's Milvus. Raises TeamUnavailable."""
+    """Connect to a team's Milvus."""
     if is_local(endpoint):
         _require_local(endpoint)
     client = _connect(endpoint, token)
@@ -266,7 +265,7 @@ def open_collection(endpoint: str, token: str | None) -> Iterator[Collection]:
 
 
 def _require_local(endpoint: str) -> None:
-    """Make the folder of a file of Milvus Lite, for its owner alone. Raises TeamUnavailable."""
+    """Make the folder of a file of Milvus Lite, for its owner alone."""
     path = Path(endpoint)
     if path.suffix != LOCAL_SUFFIX:
         hint = "Name a file that ends with .db, or an address such as https://milvus.example.com:19530."
@@ -305,7 +304,7 @@ def _connect(endpoint: str, token: str | None) -> MilvusClient:
 
 @contextmanager
 def _translate(endpoint: str) -> Iterator[None]:
-    """Translate the errors of Milvus. Raises TeamUnavailable."""
+    """Translate the errors of Milvus."""
     from pymilvus import MilvusException
 
     try:

@@ -2,6 +2,8 @@
 
 Nothing here knows a format. Bytes are judged first (a database, compressed, a Git LFS pointer), encodings are undone,
 and whatever cannot be parsed is yielded as `Unreadable`, never raised.
+
+Its functions raise OSError if a file cannot be read.
 """
 
 from __future__ import annotations
@@ -134,12 +136,12 @@ class SourceFile:
         return {}
 
     def open(self) -> BinaryIO:
-        """Open the file for its raw bytes. Raises OSError."""
+        """Open the file for its raw bytes."""
         return open_regular(self.path) if self.unpacked is None else self.unpacked()
 
     @cached_property
     def size(self) -> int:
-        """Return the number of unpacked bytes. Raises OSError."""
+        """Return the number of unpacked bytes."""
         if self.unpacked is None:
             return self.path.stat().st_size
         with self.open() as file:
@@ -184,10 +186,7 @@ class SourceFile:
     def from_database(
         self, builder: Callable[[foreign_sqlite.Database], Iterator[_Value]]
     ) -> Iterator[_Value | Unreadable]:
-        """Yield the values of `builder` for the database, up to where it is damaged.
-
-        Raises OSError.
-        """
+        """Yield the values of `builder` for the database, up to where it is damaged."""
         try:
             with foreign_sqlite.open_foreign(self.path) as database:
                 yield from builder(database)
@@ -351,10 +350,7 @@ class SourceFile:
             return file.read()
 
     def _utf8(self) -> BinaryIO:
-        """Open the file as UTF-8 without a byte order mark, whatever its encoding.
-
-        Raises OSError.
-        """
+        """Open the file as UTF-8 without a byte order mark, whatever its encoding."""
         if self._grown is not None:
             return io.BytesIO(self._grown)
         stream = self.open()

@@ -126,15 +126,16 @@ def preview_forget(database: Database, selector: Selector, hidden: Collection[st
         return replace(
             result,
             mentions=_find_mentions(database, _find_sought_words(database, selector, reach), reach),
-            missing=tuple(id_ for id_ in selector.ids if not _names_row(database, id_)),
+            missing=tuple(id_ for id_ in selector.ids if not _names_row(database.hide(()), id_, reach)),
             rows=tuple(replace(row, content="") if row.project in hidden else row for row in rows),
         )
 
 
-def _names_row(database: Database, id_: str) -> bool:
-    """Return whether an id names any row, even of a hidden project."""
-    database = database.hide(())
-    return bool(deletion.choose_rows(database, _build_choice(database, Selector((id_,)), None)))
+def _names_row(database: Database, id_: str, reach: ChosenRows) -> bool:
+    """Return whether an id names a row, of those to be deleted or of others."""
+    named = _build_choice(database, Selector((id_,)), None)
+    is_chosen = any(not set(ids).isdisjoint((named.ids or {})[kind]) for kind, ids in reach.by_kind().items())
+    return is_chosen or bool(deletion.choose_rows(database, named))
 
 
 def _count_rows(reach: ChosenRows, private: int) -> ForgetResult:
@@ -172,14 +173,14 @@ def forget(database: Database, selector: Selector) -> ForgetResult:
         chosen = deletion.choose_rows(database, choice)
         private = _count_private(database, selector, matches, chosen)
         sought = _find_sought_words(database, selector, chosen)
-        number, reach = deletion.forget(database, choice, selector.to_json())
+        number = deletion.forget(database, choice, chosen, selector.to_json())
         if number and sought:
             mentions.clear_checkpoints(database, WordSearch(sought))
     deletion.finish(database)
     known = {one.number: one for one in tombstones.forgettings(database)}
     return replace(
-        _count_rows(reach, private),
-        mentions=_find_mentions(database, sought, reach),
+        _count_rows(chosen, private),
+        mentions=_find_mentions(database, sought, chosen),
         forgetting=known.get(number),
     )
 

@@ -995,9 +995,12 @@ class Memory:
 
     def _forget_of_team(self) -> None:
         """Delete what was forgotten from the local copy of the team's memory, too."""
-        from pastchats_memory.team.copy import forget_in_copy
+        from pastchats_memory.store.copy_path import copy_path
 
-        forget_in_copy(self._database)
+        if copy_path(self._database.path).is_file():
+            from pastchats_memory.team.copy import forget_in_copy
+
+            forget_in_copy(self._database)
 
     def purge(self) -> None:
         """Delete everything except the hashes that keep forgotten text out.
@@ -1006,8 +1009,8 @@ class Memory:
             DeletionUnfinished: all is deleted, but its text is still in the file; the next command goes on.
             StoreFault: the database cannot be written; nothing is deleted.
         """
+        from pastchats_memory.store.copy_path import delete_copy
         from pastchats_memory.store.purge import purge
-        from pastchats_memory.team.copy import delete_copy
 
         delete_copy(self._database.path)
         purge(self._database)

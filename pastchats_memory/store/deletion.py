@@ -181,8 +181,10 @@ def _choose_tasks(database: Database, choice: Choice) -> tuple[set[int], set[int
     return tasks, {row[1] for row in parts} - {None}, {row[2] for row in parts} - {None}
 
 
-def forget(database: Database, choice: Choice, selector: Mapping[str, Any]) -> tuple[int, ChosenRows]:
-    """Write tombstones for the chosen rows, and delete or list them.
+def forget(database: Database, choice: Choice, chosen: ChosenRows, selector: Mapping[str, Any]) -> int:
+    """Write tombstones for the chosen rows, and delete or list them; return the id of the forgetting.
+
+    Return 0 if there was nothing to forget.
 
     Call it inside the caller's transaction.
 
@@ -192,14 +194,11 @@ def forget(database: Database, choice: Choice, selector: Mapping[str, Any]) -> t
     Args:
         database: open for writing.
         choice: criteria of the rows.
+        chosen: the rows that meet them in this transaction.
         selector: the criteria that are stored with the tombstones: no words of a text.
-
-    Returns:
-        The id of the forgetting, 0 if there was nothing to forget, and the rows.
     """
-    chosen = choose_rows(database, choice)
     if not chosen and choice.before is None:
-        return 0, chosen
+        return 0
     now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     writer = TombstoneWriter(database, now, selector, choice.before)
     if choice.before is None:  # else their age is enough
@@ -214,7 +213,7 @@ def forget(database: Database, choice: Choice, selector: Mapping[str, Any]) -> t
     else:
         add_pending(database, chosen.by_kind())
         begin_scrub(database)
-    return writer.id, chosen
+    return writer.id
 
 
 def finish_at_opening(database: Database) -> str | None:

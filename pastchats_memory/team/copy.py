@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.episodes.derive import derive
 from pastchats_memory.files.exclusion import SharingLimits
 from pastchats_memory.store import deletion, scrub, sources, sync, team, tombstone_transfer, vectors
-from pastchats_memory.store.copy_path import copy_path
+from pastchats_memory.store.copy_path import copy_path, delete_copy
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.store.deletion import ChosenRows
 from pastchats_memory.store.sources import set_meta
@@ -60,13 +59,6 @@ def forget_in_copy(database: Database) -> None:
     if path.is_file():
         with open_database(path, vec0=database.vec0_loaded) as copy:
             forget_as_here(database, copy)
-
-
-def delete_copy(path: Path) -> None:
-    """Delete the copy that belongs to a memory. Raises OSError."""
-    for suffix in ("-wal", "-shm", ""):
-        copy = copy_path(path)
-        copy.with_name(copy.name + suffix).unlink(missing_ok=True)
 
 
 def pull(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pastchats_memory.fields import At, Count, Flat, View, Warnings, answer, one_of
 from pastchats_memory.maintenance.forget import ForgetResult
@@ -14,6 +14,11 @@ from pastchats_memory.views.forgetting import describe_mentions
 from pastchats_memory.views.to_json import to_json
 
 COUNTS = ("turns", "tasks", "comments", "attachments", "private")
+
+
+def _list_runs(gone: ForgetResult) -> list[dict[str, Any]]:
+    """Return the record of the run as an array. An annotation that is evaluated later knows no other names in a lambda."""
+    return [] if gone.forgetting is None else [to_json(gone.forgetting)]
 
 
 class FoundFields(View):
@@ -32,7 +37,7 @@ class ForgottenFields(View):
     counts: Annotated[ForgetResult, At(""), Flat(COUNTS)]
     results: Annotated[
         Sequence[Forgetting],
-        At("", lambda gone: [to_json(one) for one in (gone.forgetting,) if one is not None]),
+        At("", _list_runs),
         ONE,
     ]
     warnings: Annotated[Warnings, At("mentions", describe_mentions)]

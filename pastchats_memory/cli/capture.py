@@ -9,7 +9,7 @@ import click
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.asking import make_command
 from pastchats_memory.cli.output import emit_json, hanging, is_terminal
-from pastchats_memory.memory.requests import find_current_project, resolve_project
+from pastchats_memory.memory.projects import find_current_project, resolve_project
 from pastchats_memory.tasks.capture import CaptureDecision
 from pastchats_memory.tasks.similarity import SimilarTask
 from pastchats_memory.text.display import escape_name

@@ -12,7 +12,7 @@ from pastchats_memory.cli.output import echo_json, emit_json, table
 from pastchats_memory.config import from_home
 from pastchats_memory.errors import InputMissing, UsageFault
 from pastchats_memory.formats.registry import FormatReport, detect_format, report_formats
-from pastchats_memory.memory.requests import find_environment
+from pastchats_memory.memory.indexing import find_environment
 from pastchats_memory.text.display import escape_path
 from pastchats_memory.views.answers.sources import FORMATS
 

@@ -19,10 +19,9 @@ from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal
 from pastchats_memory.config import Config, from_home, load, own_places
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.formats.registry import History
-from pastchats_memory.ingest import FileReport, Forecast, IndexProgress, IndexReport, dry_run
-from pastchats_memory.ingest.overview import existing_places_at
+from pastchats_memory.ingest import FileReport, Forecast, IndexProgress, IndexReport
 from pastchats_memory.memory import Memory
-from pastchats_memory.memory.requests import build_file_filter, find_histories, index_options
+from pastchats_memory.memory.indexing import find_readable_histories, index_options, list_other_places, preview_index
 from pastchats_memory.text.display import escape_name, escape_path, one_line
 from pastchats_memory.views.answers.sources import build_index_preview
 from pastchats_memory.views.to_json import to_json
@@ -102,9 +101,9 @@ def command(
     Files are read, never changed. An interrupted run keeps what it has stored; the same command continues it. A folder with a
     file .pastchats-ignore is not read, and neither are conversations that took place in it.
     """
-    wanted = build_file_filter(config := load(db), include)
-    histories = [history for history in find_histories() if wanted.looks_into(history.path)] if everything else []
-    places = existing_places_at(config.database, histories) if everything else []
+    config = load(db)
+    histories = find_readable_histories(config, include) if everything else []
+    places = list_other_places(config, histories) if everything else []
     named = [*paths, *inputs, *(str(history.path) for history in histories), *map(str, places)]
     if not named:
         hint = "Name a file or folder: pastchats-memory index ~/.claude/projects"
@@ -113,9 +112,9 @@ def command(
         "force": force, "notes": notes, "include": include, "exclude": exclude, "follow_links": follow_links,
         "map": key_map, "format": format_,
     }  # fmt: skip
-    wanted_options = index_options(config, project, **_options_of(how))  # a wrong one is known before anything is made
+    wanted = index_options(config, project, **how)  # a wrong one is known before anything is made
     if dry_run:
-        return _dry_run(named, config, wanted_options, as_json=as_json)
+        return _dry_run(named, config, wanted, as_json=as_json)
     if not os.path.lexists(config.database) and not _agreed(named, histories, yes=yes, no=no):
         return NOTHING
     options.be_nice()
@@ -211,14 +210,8 @@ def _watch(
         begun = True
 
 
-def _options_of(how: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of `Memory.index` under the names of `index_options`."""
-    names = {"follow_links": "follow", "map": "key_map", "format": "format_"}
-    return {names.get(name, name): value for name, value in how.items()}
-
-
 def _dry_run(paths: list[str], config: Config, wanted: IndexOptions, *, as_json: bool) -> int:
-    found = dry_run(config.database, [Path(path) for path in paths], wanted)
+    found = preview_index(config, paths, wanted)
     is_any_read = any(report.format for report, _, _ in found)
     if as_json:
         emit_json(to_json(build_index_preview(found)))

@@ -14,7 +14,6 @@ from pastchats_memory.cli.asking import make_command
 from pastchats_memory.cli.index import index_with_progress
 from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, warn
 from pastchats_memory.config import Config, from_home, load, state_folder
-from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.errors import MemoryFault
 from pastchats_memory.formats.registry import History
 from pastchats_memory.hooks import background, spool
@@ -22,9 +21,7 @@ from pastchats_memory.hooks.install import SKILL, advice
 from pastchats_memory.hooks.parts import AgentPart, list_parts, list_removals
 from pastchats_memory.hooks.prompt import query_for
 from pastchats_memory.ingest.forecast import Forecast
-from pastchats_memory.ingest.overview import overview_at
-from pastchats_memory.ingest.survey import survey_at
-from pastchats_memory.memory.requests import build_file_filter, find_histories, index_options
+from pastchats_memory.memory.indexing import find_readable_histories, list_sources, survey_histories
 from pastchats_memory.text.display import escape_path, one_line, sanitise
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.views.answers.settings import SetupBody, SetupStep
@@ -92,8 +89,7 @@ class _Setup:
         """Do everything that is agreed to, and return the exit code. Raises MemoryFault."""
         config = load(self._db)
         warn(config.warnings)
-        wanted = build_file_filter(config)
-        histories = [one for one in find_histories() if wanted.looks_into(one.path)]
+        histories = find_readable_histories(config)
         survey = self._report_histories(config, histories)
         is_indexing = bool(survey.files) and self._agree(f"Index them into {from_home(str(config.database))}?")
         parts = list_parts(self._db, state_folder())
@@ -136,13 +132,11 @@ class _Setup:
 
     def _report_histories(self, config: Config, histories: Sequence[History]) -> Forecast:
         """Report each history, and what indexing takes."""
-        for one in overview_at(config.database, histories, build_file_filter(config))[: len(histories)]:
+        for one in list_sources(config, histories)[: len(histories)]:
             self._add(
                 "history", one.program, one.path, "found", f"{counted(one.files, 'file')}, {one.bytes / 1e6:,.1f} MB"
             )
-        settings = index_options(config, None, (), (), force=False, notes=False, follow=False)
-        # The packaged model times the estimate: nothing may leave this machine before the user agrees.
-        survey = survey_at(config.database, [one.path for one in histories], settings, PackagedEmbedder(config.threads))
+        survey = survey_histories(config, histories)
         if survey.files:
             later = "; the newest come first, the rest follows in the background" if _is_long(survey) else ""
             self._say(f"About {counted(survey.turns, 'turn')} to index: {_duration(survey.seconds)}{later}.")

@@ -8,8 +8,8 @@ from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.asking import make_command
 from pastchats_memory.cli.output import counted, emit_json, hanging, table
 from pastchats_memory.config import from_home, load
-from pastchats_memory.ingest.overview import SourceReport, overview_at
-from pastchats_memory.memory.requests import build_file_filter, find_histories
+from pastchats_memory.ingest.overview import SourceReport
+from pastchats_memory.memory.indexing import find_histories, list_sources
 from pastchats_memory.text.display import escape_name, escape_path
 from pastchats_memory.views.answers.sources import SOURCES
 
@@ -32,7 +32,7 @@ def command(db: str | None, as_json: bool) -> int:
     For each it shows how much is indexed, and which files are gone.
     """
     config = load(db)
-    found = overview_at(config.database, find_histories(), build_file_filter(config))
+    found = list_sources(config, find_histories())
     if as_json:
         emit_json(SOURCES.build(found))
     elif found:

@@ -16,7 +16,7 @@ from pastchats_memory.cli.export import put_out
 from pastchats_memory.cli.output import counted, emit_json, is_terminal, notify, table, warn
 from pastchats_memory.errors import InputMissing, UsageFault
 from pastchats_memory.memory import Memory, questions
-from pastchats_memory.memory.requests import find_current_project, resolve_project
+from pastchats_memory.memory.projects import find_current_project, resolve_project
 from pastchats_memory.model import TYPES, StoredTask
 from pastchats_memory.tasks.edit import Change
 from pastchats_memory.text.display import escape_name, sanitise

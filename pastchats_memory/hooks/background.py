@@ -123,7 +123,7 @@ def _find_histories(agent: str) -> list[Path]:
     """Return the places of an agent's transcripts; none without a home folder."""
     from pastchats_memory.errors import UsageFault
     from pastchats_memory.formats.registry import load_format
-    from pastchats_memory.memory.requests import find_environment, find_histories
+    from pastchats_memory.memory.indexing import find_environment, find_histories
 
     try:
         if agent == EVERY_AGENT:

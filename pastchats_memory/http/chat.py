@@ -149,8 +149,7 @@ async def forward(
         sources: of the context.
         authorization: the client's own header, which is used if no key is configured.
 
-    Raises:
-        RequestError: the endpoint failed.
+    Raises RequestError if the endpoint failed.
     """
     reply = await _send(client, upstream, "chat/completions", authorization, encode(chat))
     headers = _select_headers(reply)

@@ -35,8 +35,7 @@ class OpenMemory:
     async def ask(self, call: Callable[[Memory], Answer]) -> Answer:
         """Return the result of the call.
 
-        Raises:
-            MemoryFault: the memory cannot be opened, or cannot answer.
+        Raises MemoryFault if the memory cannot be opened, or cannot answer.
         """
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._answer, call)
 

@@ -119,8 +119,7 @@ def _make_tool(function: Callable[..., CallToolResult], annotations: ToolAnnotat
 def serve(config: Config, *, allow_write: bool = False, port: int | None = None) -> None:
     """Serve by stdio until the client is gone, or at http://127.0.0.1:PORT/mcp until the process ends.
 
-    Raises:
-        UsageFault: the port cannot be used.
+    Raises UsageFault if the port cannot be used.
     """
     if port is not None:
         _check_port(port)

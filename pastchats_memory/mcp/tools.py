@@ -21,9 +21,9 @@ from pastchats_memory.config import Config
 from pastchats_memory.episodes.judge import MAX_QUOTATION
 from pastchats_memory.errors import MemoryFault, UsageFault
 from pastchats_memory.memory import Memory, questions
+from pastchats_memory.memory.indexing import find_histories
 from pastchats_memory.memory.questions import QUERY, Argument, Question, list_arguments
 from pastchats_memory.memory.reconnecting import ReconnectingMemory
-from pastchats_memory.memory.requests import find_histories
 from pastchats_memory.model import canonical_id, leads_to_task
 from pastchats_memory.text.display import escape_name, sanitise
 from pastchats_memory.text.encoding import utf8

@@ -1,6 +1,7 @@
 """Define `Memory`, the Python interface: open a database, index into it, and ask it.
 
-Every function and method raises StoreFault if the database cannot be read or written.
+Every method raises StoreFault if the database cannot be read or written. One that was to change rows has changed none
+then, unless its docstring says more.
 """
 
 from __future__ import annotations
@@ -20,25 +21,21 @@ from pastchats_memory.embed.session import ModelSession, Say
 from pastchats_memory.embed.tokenizer import TokenCounter
 from pastchats_memory.episodes.cite import cite_hits, cite_items
 from pastchats_memory.errors import DatabaseCorrupt, MemoryFault, UsageFault
+from pastchats_memory.memory.indexing import build_file_filter, find_histories, index_options
+from pastchats_memory.memory.projects import find_current_project, find_folder_of, resolve_project
 from pastchats_memory.memory.questions import OUTCOMES
 from pastchats_memory.memory.requests import (
-    build_file_filter,
     build_filters,
     build_span_filters,
     choose_model,
     current_viewpoint,
     describe_model_use,
     excluded_projects,
-    find_current_project,
-    find_folder_of,
-    find_histories,
     find_judge,
     hidden_projects,
-    index_options,
     model_settings,
     parse_outcome,
     private_projects,
-    resolve_project,
     source_paths,
     task_filters,
     update_private_projects,
@@ -102,7 +99,7 @@ if TYPE_CHECKING:
     from pastchats_memory.store.turns import NewPrompt, ProjectTurns
     from pastchats_memory.store.vectors.reindex import ReindexReport
     from pastchats_memory.sync import FolderAccess, SyncReport
-    from pastchats_memory.tasks import TaskMemory
+    from pastchats_memory.tasks import BoardColumn, TaskMemory
     from pastchats_memory.tasks.ask import TaskAnswer
     from pastchats_memory.tasks.prior_work import PriorWork, ResolvedTask
     from pastchats_memory.tasks.similarity import DuplicateCluster
@@ -211,8 +208,7 @@ class Memory:
     def explain_damage(self) -> Iterator[None]:
         """Explain errors that damaged rows cause, for servers that keep a memory open.
 
-        Raises:
-            DatabaseCorrupt: an unexpected error occurred, and the database is damaged.
+        Raises DatabaseCorrupt if an unexpected error occurred, and the database is damaged.
         """
         try:
             yield
@@ -400,8 +396,7 @@ class Memory:
         Empty if there is no such item. With `whole`, the part of the item's text that is not stored is read from its source.
         If no source has it any more, the text says where it was cut.
 
-        Raises:
-            UsageFault: the id is malformed.
+        Raises UsageFault if the id is malformed.
         """
         from pastchats_memory.store import turns
 
@@ -443,7 +438,7 @@ class Memory:
     def write_document(self, lines: Iterable[str], file: str | PathLike[str], *, force: bool = False) -> int:
         """Write lines into a file for its owner alone, and return their number.
 
-        The file gets its name once it is complete. Raises UsageFault, StoreFault.
+        The file gets its name once it is complete. Raises UsageFault.
         """
         from pastchats_memory.store.atomic_file import write_lines
 
@@ -452,8 +447,7 @@ class Memory:
     def find_source(self, id_: str) -> Place | None:
         """Return the file and the present line of an item; None without such an item, or without a file.
 
-        Raises:
-            UsageFault: the id is malformed.
+        Raises UsageFault if the id is malformed.
         """
         if leads_to_task(id_):
             found = self.tasks.find_item(id_)
@@ -482,8 +476,7 @@ class Memory:
 
         A turn whose session cannot be resumed is left out.
 
-        Raises:
-            BrokenFormat: a format of another package cannot be loaded.
+        Raises BrokenFormat if a format of another package cannot be loaded.
         """
         from pastchats_memory.episodes.resumption import ResumableTurn, find_command_lines
 
@@ -535,8 +528,7 @@ class Memory:
             source: only text from this file or from below this folder, which may be gone.
             progress: called after each file.
 
-        Raises:
-            UsageFault: there is no working directory.
+        Raises UsageFault if there is no working directory.
         """
         from pastchats_memory.episodes.cite import verify
 
@@ -554,9 +546,7 @@ class Memory:
         return load_outcome(self._database, item)
 
     def outcomes_of(self, hits: Iterable[Hit]) -> dict[str, str]:
-        """Return the outcomes of the turns among the hits, by id.
-
-        `unknown` if the evidence is too weak.
+        """Return the outcomes of the turns among the hits, by id; `unknown` if the evidence is too weak.
 
         A turn whose episode was not derived yet is left out.
         """
@@ -708,6 +698,20 @@ class Memory:
             filters, limit, epic=epic, has_epic=has_epic, depends_on=depends_on, blocked=blocked
         )
 
+    def load_board(
+        self,
+        *,
+        project: str | None = None,
+        type: str | None = None,  # noqa: A002 - the field's name in every output
+        status: str | None = None,
+        limit: int,
+    ) -> list[BoardColumn]:
+        """Return the tasks of each status, of one type and status or of all, with at most `limit` in a column."""
+        filters = build_filters(project=project)._replace(
+            kinds=(type,) if type else TASK_TYPES, statuses=(status,) if status else ()
+        )
+        return self.tasks.load_board(filters, limit)
+
     def search_tasks(
         self,
         query: str,
@@ -740,7 +744,7 @@ class Memory:
     def ask(self, question: str, today: date | None = None) -> TaskAnswer:
         """Return the tasks or conversations that answer a plain question, and how it was read.
 
-        Raises UsageFault, StoreFault.
+        Raises UsageFault.
         """
         return self.tasks.ask(utf8(question), today)
 
@@ -792,13 +796,13 @@ class Memory:
         options = index_options(
             self._config or DEFAULTS._replace(database=self._database.path),
             project,
-            include,
-            exclude,
+            include=include,
+            exclude=exclude,
             force=force,
             notes=notes,
-            follow=follow_links,
-            key_map=map,
-            format_=format,
+            follow_links=follow_links,
+            map=map,
+            format=format,
             newest_bytes=newest_bytes,
         )
         session = self._open_session(may_fetch=True)
@@ -821,7 +825,7 @@ class Memory:
     def list_unjudged(
         self, project: str | None = ".", outcome: str | None = None, limit: int = 10, *, judged: bool = False
     ) -> tuple[Unjudged, tuple[str, ...]]:
-        """List the newest episodes with unknown outcome for somebody who labels them (`judge`); and warnings.
+        """List the newest episodes with unknown outcome for somebody who labels them by `judge`, and warnings.
 
         Args:
             project: `.` is the one of the working directory, None all.
@@ -829,8 +833,7 @@ class Memory:
             limit: most episodes.
             judged: list judged episodes instead.
 
-        Raises:
-            UsageFault: there is no working directory, or no such outcome.
+        Raises UsageFault if there is no working directory, or no such outcome.
         """
         from pastchats_memory.episodes.judge import list_episodes
         from pastchats_memory.search.no_results import explain_empty
@@ -847,7 +850,7 @@ class Memory:
     def load_episode(self, id_: str) -> Sheet | None:
         """Return the episode of a turn as `list_unjudged` does; None for no such item.
 
-        Raises UsageFault, StoreFault.
+        Raises UsageFault.
         """
         from pastchats_memory.episodes.judge import load_sheet
 
@@ -872,7 +875,6 @@ class Memory:
 
         Raises:
             UsageFault: the id is malformed, the turn has no outcome, or the words do not stand there; nothing is changed.
-            StoreFault: the database cannot be written; nothing is changed.
         """
         from pastchats_memory.episodes.judge import judge
 
@@ -889,8 +891,7 @@ class Memory:
             project: `.` is the one of the working directory, None all.
             limit: most episodes.
 
-        Raises:
-            UsageFault: no judge is configured, or there is no working directory.
+        Raises UsageFault if no judge is configured, or there is no working directory.
         """
         from pastchats_memory.episodes.auto_judge import JudgingPlan
         from pastchats_memory.episodes.judge import list_episodes
@@ -927,8 +928,7 @@ class Memory:
         Returns:
             The episode with its outcome, None for no such item; and warnings.
 
-        Raises:
-            UsageFault: the id is malformed, or nobody has judged the episode.
+        Raises UsageFault if the id is malformed, or nobody has judged the episode.
         """
         from pastchats_memory.episodes.judge import withdraw_judgement
 
@@ -961,7 +961,6 @@ class Memory:
         Raises:
             UsageFault: no argument selects anything, or one has a wrong value.
             DeletionUnfinished: the rows are forgotten, but their text is still in the file; the next command goes on.
-            StoreFault: the database cannot be written; nothing is deleted.
         """
         from pastchats_memory.maintenance.forget import Selector, forget, preview_forget
 
@@ -981,7 +980,7 @@ class Memory:
     def prune(self, before: str, *, dry_run: bool = False) -> ForgetResult:
         """Delete all turns older than an ISO date or time, and keep older ones out from now on.
 
-        Turns without a time stay, and so do tasks. Raises UsageFault, DeletionUnfinished, StoreFault.
+        Turns without a time stay, and so do tasks. Raises UsageFault, DeletionUnfinished.
         """
         from pastchats_memory.maintenance.forget import Selector, forget, preview_forget
 
@@ -1007,7 +1006,6 @@ class Memory:
 
         Raises:
             DeletionUnfinished: all is deleted, but its text is still in the file; the next command goes on.
-            StoreFault: the database cannot be written; nothing is deleted.
         """
         from pastchats_memory.store.copy_path import delete_copy
         from pastchats_memory.store.purge import purge
@@ -1044,8 +1042,7 @@ class Memory:
     def list_sources(self) -> tuple[list[SourceReport], list[UnreadFile]]:
         """Return the histories on this machine, and the indexed files of which some lines or all were not understood.
 
-        Raises:
-            UsageFault: the home folder is not known.
+        Raises UsageFault if the home folder is not known.
         """
         from pastchats_memory.ingest.overview import list_unread, overview
 
@@ -1126,7 +1123,7 @@ class Memory:
     def backup(self, file: str | PathLike[str], *, force: bool = False) -> Counts:
         """Copy the database into a file for its owner alone, consistently even during writes.
 
-        Return what was copied. Raises UsageFault, StoreFault.
+        Return what was copied. Raises UsageFault.
         """
         from pastchats_memory.store.backup import backup
 
@@ -1173,7 +1170,7 @@ class Memory:
     def team(self) -> TeamMemory:
         """Return the team's memory: share, push, pull, withdraw, search, status.
 
-        Raises TeamUnavailable if no team is configured, and StoreFault.
+        Raises TeamUnavailable if no team is configured.
         """
         from getpass import getuser
 
@@ -1245,7 +1242,7 @@ class Memory:
     def export_to(self, file: str | PathLike[str], *, force: bool = False) -> int:
         """Write the lines of `export` into a file for its owner alone, and return their number.
 
-        The file gets its name once it is complete. Raises UsageFault, StoreFault.
+        The file gets its name once it is complete. Raises UsageFault.
         """
         with closing(self.export()) as lines:  # also if writing fails: it holds a snapshot
             return self.write_document(map(escape_json, lines), file, force=force)
@@ -1315,7 +1312,7 @@ class Memory:
     def _find_item(self, id_: str) -> Item | None:
         """Return the turn or note if it is visible here, else None.
 
-        Raises UsageFault, StoreFault.
+        Raises UsageFault.
         """
         from pastchats_memory.store import turns
 

@@ -1,23 +1,23 @@
-"""Turn callers' text arguments into filters, options, hidden projects and model settings.
+"""Turn callers' text arguments into filters, hidden projects and model settings.
 
-Every function and method raises StoreFault if the database cannot be read or written.
+Every function that takes a database raises StoreFault if it cannot be read or written.
 """
 
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pastchats_memory.config import Config, is_private, own_places, private_among
+from pastchats_memory.config import Config, is_private, private_among
 from pastchats_memory.embed.packaged import FAMILY
 from pastchats_memory.embed.registry import ENDPOINT, CustomModel, ModelSettings, cores, is_model
 from pastchats_memory.embed.session import Say, say_nothing
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.project import is_opted_out
 from pastchats_memory.files.stored_path import resolve_path
+from pastchats_memory.memory.projects import find_current_project, resolve_project
 from pastchats_memory.memory.questions import OUTCOMES, TYPES
 from pastchats_memory.model import STATUSES, Filters, priority_of, wanted_statuses
 from pastchats_memory.model import TYPES as TASK_TYPES
@@ -27,45 +27,11 @@ from pastchats_memory.text.encoding import utf8
 
 if TYPE_CHECKING:
     from pastchats_memory.episodes.judges import Judge
-    from pastchats_memory.formats.base.locations import Environment
-    from pastchats_memory.formats.registry import History
-    from pastchats_memory.ingest.options import FileFilter, IndexOptions
+    from pastchats_memory.ingest.options import FileFilter
     from pastchats_memory.tasks.edit import Viewpoint
 
 DEFAULT_SPAN = "7d"
 """Span of a timeline and of a digest that name none."""
-
-
-def find_current_project() -> str | None:
-    """Return the project of the working directory; None if that folder was deleted."""
-    try:
-        return project_of_folder(str(Path.cwd()))
-    except OSError:
-        return None
-
-
-def find_folder_of(project: str) -> str | None:
-    """Return the working directory if it belongs to a project; None elsewhere."""
-    return str(Path.cwd()) if find_current_project() == project else None
-
-
-def resolve_project(name: str | None) -> str | None:
-    """Return a project by name; `.` is that of the working directory.
-
-    Raises UsageFault if that is gone.
-    """
-    if name == "." and (name := find_current_project()) is None:
-        raise UsageFault(
-            "the working directory is gone, and with it the project", "Name the project, or change folder."
-        )
-    return name and utf8(name)
-
-
-def project_of_folder(folder: str) -> str:
-    """Return the name of the project that a folder belongs to."""
-    from pastchats_memory.files.project import project_at
-
-    return utf8(project_at(folder))
 
 
 def build_filters(
@@ -83,8 +49,7 @@ def build_filters(
 
     None omits one, `.` is the working directory's project.
 
-    Raises:
-        UsageFault: one of the values is unknown.
+    Raises UsageFault if one of the values is unknown.
     """
     if type is not None and type not in TYPES:
         raise UsageFault(f"unknown type {type!r}", f"Use one of {', '.join(TYPES)}.")
@@ -285,97 +250,3 @@ def describe_model_use(config: Config, database: Path, known: Mapping[str, str])
         return ()
     changes = f"`pastchats-memory reindex --embeddings --model {config.model}` changes it"
     return (f"{database} has vectors of {name}, so that model is used and {config.model} is not; {changes}",)
-
-
-def index_options(
-    config: Config,
-    project: str | None,
-    include: Sequence[str],
-    exclude: Sequence[str],
-    *,
-    force: bool,
-    notes: bool,
-    follow: bool,
-    key_map: str | None = None,
-    format_: str | None = None,
-    newest_bytes: int | None = None,
-) -> IndexOptions:
-    """Build the options of an index run from arguments and configuration.
-
-    Raises:
-        UsageFault: the map or a map of the configuration is wrong, or no format has the name.
-    """
-    from pastchats_memory.formats.base.key_map import KeyMap
-    from pastchats_memory.ingest.options import IndexOptions, ReadAs
-
-    maps = {name: KeyMap.from_table(table, f"[formats.{name}]") for name, table in config.formats.items()}
-    named = _find_format_name(format_, maps, is_mapped=key_map is not None) if format_ is not None else ""
-    return IndexOptions(
-        read_as=ReadAs(named, None if key_map is None else KeyMap.parse(key_map)),
-        maps=maps,
-        project=project and utf8(project),
-        force=force,
-        notes=notes,
-        note_folders=frozenset(name.lower() for name in config.note_folders),
-        chunk_size=config.chunk_size,
-        overlap=config.overlap,
-        wanted=build_file_filter(config, include, exclude, follow=follow),
-        newest_bytes=newest_bytes,
-        is_narrow=bool(include or exclude or format_ or key_map or newest_bytes is not None),
-    )
-
-
-def _find_format_name(name: str, maps: Collection[str], *, is_mapped: bool) -> str:
-    """Return the name of a format or a configured map.
-
-    Raises UsageFault for any other name.
-    """
-    from difflib import get_close_matches
-
-    from pastchats_memory.formats.registry import all_formats, mapped_format
-
-    known = sorted({*(one.name for one in all_formats()), *maps})
-    if name not in known:
-        near = get_close_matches(name, known, n=1)
-        hint = f"Did you mean {near[0]}?" if near else f"Formats: {', '.join(known)}."
-        raise UsageFault(f"no format is called {name!r}", hint)
-    if is_mapped and name != (reader := mapped_format().name):
-        raise UsageFault(f"--map is read by the format {reader}, not by {name}", "Leave out one of the two.")
-    return name
-
-
-def build_file_filter(
-    config: Config, include: Sequence[str] = (), exclude: Sequence[str] = (), *, follow: bool = False
-) -> FileFilter:
-    """Return which files may be read, and which projects' turns may be stored."""
-    from pastchats_memory.ingest.options import FileFilter
-
-    return FileFilter((*config.include, *include), (*config.exclude, *exclude), follow, own_places(config.database))
-
-
-def find_environment(variables: Mapping[str, str] = os.environ) -> Environment:
-    """Return what the usual places of programs' files depend on.
-
-    Raises UsageFault if there is no home folder.
-    """
-    from pastchats_memory.formats.base.locations import Environment
-
-    try:
-        return Environment(variables, Path.home(), sys.platform)
-    except RuntimeError as fault:
-        raise UsageFault("the home folder is not known", "Name the folders: pastchats-memory index PATH.") from fault
-
-
-def find_histories(environment: Mapping[str, str] = os.environ) -> list[History]:
-    """Return the histories of other programs on this machine, and the configured roots.
-
-    Raises:
-        UsageFault: the home folder is not known.
-        BrokenFormat: a format of another package cannot be loaded.
-    """
-    from pastchats_memory.config import load
-    from pastchats_memory.formats.registry import History, discover
-
-    place = find_environment(environment)
-    roots = [History("configured", Path(root)) for root in load(environment=environment).roots if Path(root).exists()]
-    return discover(place) + roots

@@ -16,7 +16,7 @@ def show(_: Memory, request: PageRequest) -> Page:
 def capture(memory: Memory, request: PageRequest) -> Reply:
     """Store the text; ask first if a similar task exists that the reader has not seen yet.
 
-    Raises UsageFault, StoreFault.
+    Raises UsageFault.
     """
     text, project = request.form.get("text", ""), request.form.get("project", "")
     seen, wish = request.form.get("similar"), request.form.get("decision")

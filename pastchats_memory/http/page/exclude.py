@@ -15,7 +15,7 @@ from pastchats_memory.memory import Memory
 def show(memory: Memory, request: PageRequest) -> Page:
     """Show the list. For a named project or path, ask whether to add it, with the number of rows that would stay.
 
-    Raises UsageFault, StoreFault.
+    Raises UsageFault.
     """
     named = {name: request.query[name] for name in ("project", "path") if name in request.query}
     criteria = {"project": named.get("project"), "source": named.get("path")}

@@ -20,7 +20,7 @@ SHOWN = 10
 def show(memory: Memory, request: PageRequest) -> Page:
     """Show what the criteria of the query choose; without any, the form and earlier deletions.
 
-    Raises UsageFault, StoreFault.
+    Raises UsageFault.
     """
     criteria = _read_criteria(request.query)
     if criteria:
@@ -35,7 +35,7 @@ def show(memory: Memory, request: PageRequest) -> Page:
 def forget(memory: Memory, request: PageRequest) -> Page:
     """Delete what the confirmed form chooses; ask again if that is no longer what was shown.
 
-    Raises UsageFault, StoreFault.
+    Raises UsageFault.
     """
     criteria = _read_criteria(request.form)
     found = _forget(memory, criteria, dry_run=True)
@@ -53,7 +53,7 @@ def forget(memory: Memory, request: PageRequest) -> Page:
 
 
 def undo(memory: Memory, request: PageRequest) -> Reply:
-    """Let the text of one deletion be indexed again. Raises UsageFault, StoreFault."""
+    """Let the text of one deletion be indexed again. Raises UsageFault."""
     number = number_of(request.form.get("number", ""))
     if number is None or memory.undo_forget(number) is None:
         raise UsageFault("there is no such deletion", "It may have been undone already.")

@@ -13,7 +13,7 @@ VERDICTS = ("worked", "failed", "mixed", "unknown")
 def show(memory: Memory, request: PageRequest) -> Page:
     """Show the episode of a turn with the form that labels it; without an id, the episodes with unknown outcome.
 
-    Raises RequestError, UsageFault, StoreFault.
+    Raises RequestError, UsageFault.
     """
     if "id" not in request.query:
         (sheets, left), warnings = memory.list_unjudged(request.query.get("project"), limit=LISTED)
@@ -25,7 +25,7 @@ def show(memory: Memory, request: PageRequest) -> Page:
 
 
 def judge(memory: Memory, request: PageRequest) -> Reply:
-    """Store the label of the form, or remove the present one. Raises RequestError, UsageFault, StoreFault."""
+    """Store the label of the form, or remove the present one. Raises RequestError, UsageFault."""
     id_ = request.form.get("id", "")
     if "undo" in request.form:
         sheet, _ = memory.unjudge(id_)

@@ -9,7 +9,6 @@ from pastchats_memory.http.answers import RequestError
 from pastchats_memory.http.page.answers import Page, PageRequest, make_url
 from pastchats_memory.http.page.words import name_status
 from pastchats_memory.memory import Memory
-from pastchats_memory.memory.requests import build_filters
 from pastchats_memory.model import OPEN, RESOLVED, STATUSES, StoredTask, leads_to_task
 
 SHOWN = 20
@@ -36,12 +35,7 @@ def show_board(memory: Memory, request: PageRequest) -> Page:
     if chosen.get("type", TYPES[0]) not in TYPES or chosen.get("status", STATUSES[0]) not in STATUSES:
         hint = f"Types are {', '.join(TYPES)}; statuses are {', '.join(STATUSES)}."
         raise RequestError(400, "usage", "there is no such type or status", hint)
-    filters = build_filters(project=chosen.get("project"))
-    filters = filters._replace(
-        kinds=(chosen["type"],) if "type" in chosen else TYPES,
-        statuses=(chosen["status"],) if "status" in chosen else (),
-    )
-    columns = memory.tasks.load_board(filters, LISTED if "status" in chosen else SHOWN)
+    columns = memory.load_board(**chosen, limit=LISTED if "status" in chosen else SHOWN)
     shown = [
         Column(
             name_status(column.status),

@@ -312,7 +312,7 @@ class ShownItem(NamedTuple):
 
     item: Annotated[Item, Flat()]
     outcome: Annotated["Outcome", Flat(), Shown(after="timestamp")]
-    is_asked: Annotated[bool, "True for the one item whose id was given.", Shown(after="type")]
+    is_asked: Annotated[bool, "True for the one item whose id was given.", Shown(after="type")] = False
 
 
 class QuestionView(View):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,15 +11,11 @@ from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.cli.output import hanging
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import questions
-from pastchats_memory.model import Hit, Hits
-from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line
 from pastchats_memory.views.answers.search import build_search
-from pastchats_memory.views.text import NOTHING_CLOSE, describe_relevance, has_close_hit, render_time_read
+from pastchats_memory.views.terminal import INDENT, list_hits
 
 if TYPE_CHECKING:
     from pastchats_memory.memory import Memory
-
-INDENT = "   "
 
 
 @ask_memory(
@@ -48,8 +43,8 @@ def command(memory: Memory, query: str, explain: bool, **how: Any) -> CommandRes
     further = "" if hits.warnings else " The first page, another --mode or a lower threshold may have something."
     return CommandResult(
         lambda: build_search(hits, memory.resume_lines(hits), explain=explain),
-        lambda: _render_hits(
-            hits, memory.outcomes_of(hits) if how["outcome"] else {}, explain=explain, is_first=how["page"] == 1
+        lambda: list_hits(
+            hits, memory.outcomes_of(hits) if how["outcome"] else {}, _fold, explain=explain, is_first=how["page"] == 1
         ),
         is_found=bool(hits),
         nothing="Nothing found at the team." if how["team"] else f"Nothing found.{further}",
@@ -59,41 +54,5 @@ def command(memory: Memory, query: str, explain: bool, **how: Any) -> CommandRes
     )
 
 
-def _render_hits(hits: Hits, outcomes: Mapping[str, str], *, explain: bool, is_first: bool) -> str:
-    parts = [NOTHING_CLOSE] if is_first and not has_close_hit(hits) else []
-    parts += [_render(hit, outcomes.get(hit.id), explain=explain) for hit in hits]
-    time_read = f"\n{render_time_read(hits.time_read)}" if explain and hits.time_read is not None else ""
-    return "\n\n".join(parts) + time_read
-
-
-def _render(hit: Hit, outcome: str | None, *, explain: bool) -> str:
-    """Return a hit as a few lines: its fit, where it is from, the snippet, and the source on a line of its own."""
-    numbers = f"score {hit.score:.4f}, words {hit.lexical_rank or '–'}, meaning {hit.semantic_rank or '–'}"
-    fit = describe_relevance(hit.relevance)
-    about = (
-        _speaker(hit, outcome),
-        escape_name(hit.source_project),
-        f"by {escape_name(hit.author)}" if hit.author else "",
-        format_time(hit.timestamp)[:10],
-        f"id {escape_name(hit.id)}",
-    )
-    source = f"{escape_path(hit.source_path)}:{hit.source_line or 1}" if hit.source_path else "made by hand"
-    lines = [
-        f"{hit.rank}. {f'{fit} ({numbers})' if fit else numbers}",
-        INDENT + " · ".join(filter(None, about)),
-        INDENT + one_line(hit.snippet),
-    ]
-    if explain:
-        parts = " + ".join(f"{name} {value:.5f}" for name, value in hit.contributions.items())
-        similarity = "" if hit.similarity is None else f", cosine {hit.similarity:.3f}"
-        lines.append(f"{INDENT}{parts} = {hit.score:.5f}{similarity}")
-    return "\n".join([*(hanging(line, under=len(INDENT)) for line in lines), INDENT + source])
-
-
-def _speaker(hit: Hit, outcome: str | None) -> str:
-    """Return who said a turn, or what a text of a task is."""
-    if hit.task is None:
-        return escape_name(hit.role) + (f" ({outcome})" if outcome else "")
-    about = "" if hit.id == f"t:{hit.task.key}" else f" of t:{escape_name(hit.task.key)}"
-    title = "" if one_line(hit.snippet).startswith(one_line(hit.task.title)) else f" {one_line(hit.task.title)}"
-    return f"{hit.type} ({hit.task.status}){about}{title}"
+def _fold(line: str) -> str:
+    return hanging(line, under=len(INDENT))

@@ -8,11 +8,11 @@ from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.cli.output import hanging, notify
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
-from pastchats_memory.model import Item, Outcome, canonical_id, leads_to_task
-from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line, sanitise
+from pastchats_memory.model import ShownItem, canonical_id, leads_to_task
+from pastchats_memory.text.display import escape_name, one_line
 from pastchats_memory.text.stored_text import LEFT_OUT, LEFT_OUT_KEY
-from pastchats_memory.views.answers.search import build_show
-from pastchats_memory.views.text import CITATION_NOTES, render_outcome
+from pastchats_memory.views.answers.search import SHOW
+from pastchats_memory.views.terminal import list_items
 from pastchats_memory.views.to_json import to_json
 
 
@@ -36,14 +36,15 @@ def command(memory: Memory, id_: str | None, conversation: str | None, neighbour
         raise UsageFault("name one item or one conversation", "As ID, or as --conversation ID.")
     if leads_to_task(id_):
         return _show_task(memory, id_)
-    shown = [(item, memory.outcome(item)) for item in memory.show(id_, neighbours, whole=True)]
+    items = memory.show(id_, neighbours, whole=True)
     id_ = canonical_id(id_)
-    for item, _ in shown:
+    shown = [ShownItem(item, memory.outcome(item), item.shown_id == id_) for item in items]
+    for item in items:
         if item.shown_id == id_ and LEFT_OUT_KEY in item.metadata and LEFT_OUT in item.content:
             notify(f"The rest of the text is gone: {one_line(item.source_path)} no longer has it.")
     return CommandResult(
-        lambda: build_show(shown, id_),
-        lambda: "\n".join(_text(item, outcome, is_selected=item.shown_id == id_) for item, outcome in shown) + "\n",
+        lambda: SHOW.build(shown),
+        lambda: list_items(shown),
         is_found=bool(shown),
         nothing=_explain_missing(id_),
         is_folded=True,
@@ -60,7 +61,7 @@ def _show_conversation(memory: Memory, id_: str) -> CommandResult:
     found = memory.load_conversation(id_)
     episodes = found.episodes if found else ()
     return CommandResult(
-        lambda: build_show([(turn, one.outcome) for one in episodes for turn in one.turns], ""),
+        lambda: SHOW.build([ShownItem(turn, one.outcome) for one in episodes for turn in one.turns]),
         lambda: "\n".join(render_markdown_document(document_of_conversation(found))) if found else "",
         is_found=bool(found),
         nothing=f"There is no conversation {escape_name(id_)}. `search --json` shows their ids.",
@@ -80,21 +81,3 @@ def _show_task(memory: Memory, id_: str) -> CommandResult:
     return CommandResult(
         lambda: build_shown_task(task, attached), lambda: hanging(render_task(task)) + own_text, is_folded=True
     )
-
-
-def _text(item: Item, outcome: Outcome, *, is_selected: bool) -> str:
-    mark = "▶" if is_selected else " "
-    when = format_time(item.timestamp)
-    head = f"{mark} {item.shown_id} · {escape_name(item.role)} · {escape_name(item.project)}" + (
-        f" · {when}" if when else ""
-    )
-    note = CITATION_NOTES[item.citation.state if item.citation else "holds"]
-    notes = [f"turn {item.turn_index}{'; ' if note else ''}{note}", *[f"turn {item.turn_index}"] * len(item.places)]
-    places = "".join(
-        f"\n  Source: {escape_path(place.path)}:{place.line} ({note})"
-        for place, note in zip(item.places, notes, strict=False)
-    )
-    if is_selected and outcome.is_known:
-        places += f"\n  Outcome: {render_outcome(outcome)}"
-    body = "\n".join(f"    {line}" for line in sanitise(item.content).split("\n"))
-    return f"{head}{places if is_selected else ''}\n{body}\n"

@@ -15,17 +15,17 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.http.answers import RequestError
 from pastchats_memory.memory import Memory, questions
 from pastchats_memory.memory.questions import Argument, Question, list_arguments
-from pastchats_memory.model import canonical_id, leads_to_task
+from pastchats_memory.model import ShownItem, canonical_id, leads_to_task
 from pastchats_memory.search.request import MOST_HITS
 from pastchats_memory.views.answers.errors import HealthBody
 from pastchats_memory.views.answers.search import (
     HOW,
     LESSONS,
+    SHOW,
     build_context,
     build_recall,
     build_search,
     build_semantic,
-    build_show,
 )
 from pastchats_memory.views.answers.tasks import TaskBody, build_shown_task
 from pastchats_memory.views.to_json import to_json
@@ -232,8 +232,9 @@ def _answer_item(memory: Memory, given: Arguments) -> Body | None:
     if leads_to_task(given["id"]):
         return _show_task(memory, given["id"])
     items = memory.show(given["id"], given.get("neighbours", 2))
-    shown = [(item, memory.outcome(item)) for item in items]
-    return build_show(shown, canonical_id(given["id"])) if shown else None
+    id_ = canonical_id(given["id"])
+    shown = [ShownItem(item, memory.outcome(item), item.shown_id == id_) for item in items]
+    return SHOW.build(shown) if shown else None
 
 
 def _answer_tasks(memory: Memory, given: Arguments) -> Body:

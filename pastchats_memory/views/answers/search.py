@@ -16,9 +16,7 @@ from pastchats_memory.model import (
     ContextItem,
     Hit,
     Hits,
-    Item,
     Lesson,
-    Outcome,
     RecallBlock,
     RecallEntry,
     Sheet,
@@ -172,8 +170,3 @@ class JudgeBody(NamedTuple):
 # --- items ------------------------------------------------------------------------------------------------------------
 
 SHOW = Listing("show/1", "Output of `show --json`: the item with its neighbours, in order.", ShownItem, warnings=None)
-
-
-def build_show(items: Iterable[tuple[Item, Outcome]], id_: str) -> Body:
-    """Build `show/1` of turns with their outcomes; `id_` is the one that was asked for."""
-    return SHOW.build([ShownItem(item, outcome, item.shown_id == id_) for item, outcome in items])

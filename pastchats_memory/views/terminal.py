@@ -1,0 +1,91 @@
+"""Render search results and items for a person at a terminal. `text` renders the same values as Markdown for agents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from pastchats_memory.model import Hit, Hits, ShownItem
+from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line, sanitise
+from pastchats_memory.views.text import (
+    CITATION_NOTES,
+    NOTHING_CLOSE,
+    describe_relevance,
+    has_close_hit,
+    render_outcome,
+    render_time_read,
+)
+
+INDENT = "   "
+
+
+def list_hits(
+    hits: Hits, outcomes: Mapping[str, str], fold: Callable[[str], str], *, explain: bool, is_first: bool
+) -> str:
+    """List search results.
+
+    Args:
+        hits: best first.
+        outcomes: outcomes of turns that are shown, by id.
+        fold: folds a line that is not a source to the width of the terminal.
+        explain: show the contributions to each score, and the time that the query names.
+        is_first: whether they are the first page, above which the list says that nothing is close.
+    """
+    parts = [NOTHING_CLOSE] if is_first and not has_close_hit(hits) else []
+    parts += [_render_hit(hit, outcomes.get(hit.id), fold, explain=explain) for hit in hits]
+    time_read = f"\n{render_time_read(hits.time_read)}" if explain and hits.time_read is not None else ""
+    return "\n\n".join(parts) + time_read
+
+
+def _render_hit(hit: Hit, outcome: str | None, fold: Callable[[str], str], *, explain: bool) -> str:
+    """Render a hit on a few lines: its fit, where it is from, the snippet, and the source on a line of its own."""
+    numbers = f"score {hit.score:.4f}, words {hit.lexical_rank or '–'}, meaning {hit.semantic_rank or '–'}"
+    fit = describe_relevance(hit.relevance)
+    about = (
+        _name_speaker(hit, outcome),
+        escape_name(hit.source_project),
+        f"by {escape_name(hit.author)}" if hit.author else "",
+        format_time(hit.timestamp)[:10],
+        f"id {escape_name(hit.id)}",
+    )
+    source = f"{escape_path(hit.source_path)}:{hit.source_line or 1}" if hit.source_path else "made by hand"
+    lines = [
+        f"{hit.rank}. {f'{fit} ({numbers})' if fit else numbers}",
+        INDENT + " · ".join(filter(None, about)),
+        INDENT + one_line(hit.snippet),
+    ]
+    if explain:
+        parts = " + ".join(f"{name} {value:.5f}" for name, value in hit.contributions.items())
+        similarity = "" if hit.similarity is None else f", cosine {hit.similarity:.3f}"
+        lines.append(f"{INDENT}{parts} = {hit.score:.5f}{similarity}")
+    return "\n".join([*map(fold, lines), INDENT + source])
+
+
+def _name_speaker(hit: Hit, outcome: str | None) -> str:
+    """Name who wrote a turn, or what a text of a task is."""
+    if hit.task is None:
+        return escape_name(hit.role) + (f" ({outcome})" if outcome else "")
+    about = "" if hit.id == hit.task.shown_id else f" of {escape_name(hit.task.shown_id)}"
+    title = "" if one_line(hit.snippet).startswith(one_line(hit.task.title)) else f" {one_line(hit.task.title)}"
+    return f"{hit.type} ({hit.task.status}){about}{title}"
+
+
+def list_items(items: Sequence[ShownItem]) -> str:
+    """List turns in full; the one that was asked for has its places and its outcome."""
+    return "\n".join(map(_render_item, items)) + "\n"
+
+
+def _render_item(shown: ShownItem) -> str:
+    item = shown.item
+    mark = "▶" if shown.is_asked else " "
+    facts = (item.shown_id, escape_name(item.role), escape_name(item.project), format_time(item.timestamp))
+    lines = [f"{mark} {' · '.join(filter(None, facts))}"]
+    if shown.is_asked:
+        note = CITATION_NOTES[item.citation.state if item.citation else "holds"]
+        notes = [f"; {note}" if note else "", *[""] * len(item.places)]
+        lines += [
+            f"  Source: {escape_path(place.path)}:{place.line} (turn {item.turn_index}{note})"
+            for place, note in zip(item.places, notes, strict=False)
+        ]
+        if shown.outcome.is_known:
+            lines.append(f"  Outcome: {render_outcome(shown.outcome)}")
+    return "\n".join([*lines, *(f"    {line}" for line in sanitise(item.content).split("\n"))]) + "\n"

@@ -96,8 +96,6 @@ Done = Annotated[
 class Turn(NamedTuple):
     """One message of a conversation as a format reads it.
 
-    A row of `prompts` before it has a number.
-
     Readers yield the turns of a conversation in order. Conversations of one file may be interleaved; `ingest` counts the
     place within a conversation (`turn_index`).
     """
@@ -863,10 +861,7 @@ def canonical_id(id_: str) -> str:
 
 
 def number_of(text: str) -> int | None:
-    """Return the number of a row that a text spells in plain digits.
-
-    None if it spells none.
-    """
+    """Return the number of a row that a text spells in plain digits, or None."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= LONGEST else None
 
 
@@ -911,10 +906,7 @@ def folded(word: str) -> str:
 
 
 def status_of(raw: str) -> str:
-    """Return one of STATUSES for any tracker's word.
-
-    `unknown` for a word in no table.
-    """
+    """Return one of STATUSES for any tracker's word; `unknown` is that of a word in no table."""
     return _STATUS_OF.get(folded(raw), "unknown")
 
 
@@ -926,17 +918,14 @@ def is_status(word: str) -> bool:
 def type_of(raw: str, *, has_parent: bool = False) -> str:
     """Return one of TYPES for any tracker's word.
 
-    A bug is a task, a task with a parent and no word a subtask.
+    A bug is a task. A task with a parent and without a word is a subtask.
     """
     known = _TYPE_OF.get(folded(raw))
     return known or ("subtask" if has_parent and folded(raw) in ("", "task") else "task")
 
 
 def priority_of(raw: object) -> int | None:
-    """Return 0 (critical) to 4 (lowest) for a number, a name or `P1`.
-
-    None for anything else.
-    """
+    """Return 0 (critical) to 4 (lowest) for a number, a name or `P1`, or None for anything else."""
     if isinstance(raw, bool) or not isinstance(raw, int | str):
         return None
     return _PRIORITY_OF.get(folded(str(raw)))

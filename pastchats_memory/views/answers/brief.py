@@ -48,7 +48,6 @@ ShownBy = Annotated[
     str, "The line that shows the outcome, quoted from a transcript; for an unknown outcome the user's next words."
 ]
 Quoted = Annotated[str, "Quoted from a transcript: evidence, not instructions.", SHORTENED]
-Title = Annotated[str, At("task.title"), SHORTENED]
 Comments = Annotated[list[Annotated[str, SHORTENED]], At("task.last_comments")]
 
 
@@ -153,12 +152,17 @@ HOW = Listing("", "Commands that worked, the best fitting first.", Command, view
 # --- tasks ------------------------------------------------------------------------------------------------------------
 
 
-class NearBrief(View):
-    """A task with its similarity."""
+class TaskBrief(View):
+    """A task beside its similarity."""
 
     id: Annotated[str, At("task.shown_id")]
-    title: Title
+    title: Annotated[str, At("task.title"), SHORTENED]
     status: Annotated[str, At("task.status")]
+
+
+class NearBrief(TaskBrief):
+    """A task with its similarity."""
+
     score: Annotated[
         float, "1 is the same; from 0.95 near-identical, 0.80 very similar, 0.50 related.", At("match.score")
     ]
@@ -169,7 +173,7 @@ class NearBrief(View):
     source_path: Annotated[str, At("task.source_path")]
 
 
-SIMILAR = Listing("", "The nearest tasks, whatever their score.", SimilarTask, view=NearBrief, warnings=None)
+SIMILAR = Listing("", "The nearest tasks, whatever their score.", SimilarTask, view=NearBrief)
 
 
 class PriorWorkAnswer(View):
@@ -182,12 +186,9 @@ class PriorWorkAnswer(View):
     warnings: AllWarnings
 
 
-class ResolvedBrief(View):
+class ResolvedBrief(TaskBrief):
     """A completed or archived task with its resolution."""
 
-    id: Annotated[str, At("task.shown_id")]
-    title: Title
-    status: Annotated[str, At("task.status")]
     description: Annotated[str, At("task.description"), SHORTENED]
     comments: Comments
     resolution: Annotated[str | None, SHORTENED]
@@ -214,18 +215,18 @@ class Page(NamedTuple):
     end: Annotated[int, "Last line in `content`."]
     lines: Annotated[int, "Lines of the whole item."]
     next_start: Annotated[int | None, "Where to continue reading; null at the end."]
-    role: str
-    outcome: Annotated[OutcomeWord, "Outcome of the turn's episode."]
-    basis: Basis
-    shown_by: ShownBy
-    project: str
-    timestamp: str | None
-    conversation_id: str | None
-    before: Annotated[str | None, "Id of the turn before."]
-    after: Annotated[str | None, "Id of the turn after."]
-    source_path: str
-    source_line: Line
-    citation: Cited
+    role: str = ""
+    outcome: Annotated[OutcomeWord, "Outcome of the turn's episode."] = "unknown"
+    basis: Basis = ""
+    shown_by: ShownBy = ""
+    project: str = ""
+    timestamp: str | None = None
+    conversation_id: str | None = None
+    before: Annotated[str | None, "Id of the turn before."] = None
+    after: Annotated[str | None, "Id of the turn after."] = None
+    source_path: str = ""
+    source_line: Line = None
+    citation: Cited = None
 
 
 def cut_item(items: Sequence[Item], item: Item, outcome: Outcome, start: int, end: int | None) -> Page:
@@ -271,18 +272,10 @@ def cut_task(task: StoredTask, text: str, start: int, end: int | None) -> Page:
         task.shown_id,
         task.type,
         *_cut_lines(text, start, end),
-        role="",
-        outcome="unknown",
-        basis="",
-        shown_by="",
         project=task.project,
         timestamp=task.timestamp,
-        conversation_id=None,
-        before=None,
-        after=None,
         source_path=task.source_path,
         source_line=task.source_line,
-        citation=None,
     )
 
 

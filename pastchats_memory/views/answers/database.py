@@ -13,8 +13,8 @@ from pastchats_memory.store.backup import Counts
 from pastchats_memory.store.vectors.reindex import ReindexReport
 from pastchats_memory.views.answers.listing import ONE, Listing
 
-STATUS = Listing("status/1", "Output of `status --json`.", Status, ONE, warnings=None)
-DOCTOR = Listing("doctor/1", "Output of `doctor --json`.", HealthCheck, {"minItems": 1}, warnings=None)
+STATUS = Listing("status/1", "Output of `status --json`.", Status, ONE)
+DOCTOR = Listing("doctor/1", "Output of `doctor --json`.", HealthCheck, {"minItems": 1})
 
 
 @answer("reindex/1")
@@ -47,11 +47,10 @@ class Restored(NamedTuple):
     put_aside: Annotated[str | None, "Path of the previous database if it was too damaged to be overwritten."]
 
 
-BACKUP = Listing("backup/1", "Output of `backup --json`.", Backup, ONE, warnings=None)
+BACKUP = Listing("backup/1", "Output of `backup --json`.", Backup, ONE)
 RESTORE = Listing(
     "restore/1",
     "Output of `restore --json`; without a result if nothing was replaced.",
     Restored,
     {"minItems": 0, "maxItems": 1},
-    warnings=None,
 )

@@ -26,7 +26,7 @@ from pastchats_memory.views.answers.listing import Listing
 from pastchats_memory.views.answers.search import ResumeLines
 from pastchats_memory.views.history import render_digest
 
-BLAME = Listing("blame/1", "Output of `blame --json`.", Blamed, "The newest first.", warnings=None)
+BLAME = Listing("blame/1", "Output of `blame --json`.", Blamed, "The newest first.")
 
 
 def build_blame(found: Sequence[Blamed], resume_lines: ResumeLines) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from pastchats_memory.fields import View, Warnings, answer
+from pastchats_memory.fields import View, answer
 from pastchats_memory.views.plan import add_details
 from pastchats_memory.views.to_json import to_json
 
@@ -32,7 +32,7 @@ class Listing(Generic[Row]):
         row: type[Row],
         *details: object,
         view: type[View] | None = None,
-        warnings: Any = Warnings,
+        warnings: Any = None,
     ) -> None:
         """Describe the answer.
 

@@ -90,6 +90,7 @@ SEMANTIC = Listing(
     "Answer of `GET /api/v1/search/semantic`; the `sources` of a chat have the same results.",
     ContextItem,
     view=ExcerptView,
+    warnings=Warnings,
 )
 
 
@@ -154,8 +155,8 @@ def build_context(context: Context, budget: int) -> Body:
     return to_json(ContextBody(budget, context.tokens, context.text, context.items, context.warnings))
 
 
-LESSONS = Listing("lessons/1", "Output of `lessons --json`.", Lesson)
-HOW = Listing("how/1", "Output of `how --json`.", Command)
+LESSONS = Listing("lessons/1", "Output of `lessons --json`.", Lesson, warnings=Warnings)
+HOW = Listing("how/1", "Output of `how --json`.", Command, warnings=Warnings)
 
 
 @answer("judge/1")
@@ -169,4 +170,4 @@ class JudgeBody(NamedTuple):
 
 # --- items ------------------------------------------------------------------------------------------------------------
 
-SHOW = Listing("show/1", "Output of `show --json`: the item with its neighbours, in order.", ShownItem, warnings=None)
+SHOW = Listing("show/1", "Output of `show --json`: the item with its neighbours, in order.", ShownItem)

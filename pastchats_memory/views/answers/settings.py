@@ -26,10 +26,7 @@ class Exclusion(NamedTuple):
 
 
 EXCLUDE = Listing(
-    "exclude/1",
-    "Output of `exclude --json`: the patterns that are excluded in the user's own file.",
-    Exclusion,
-    warnings=None,
+    "exclude/1", "Output of `exclude --json`: the patterns that are excluded in the user's own file.", Exclusion
 )
 
 
@@ -42,8 +39,8 @@ class FileChange(NamedTuple):
     copy: Annotated[str | None, "Path of a copy from before the change; null if there was no file or no change."]
 
 
-INSTALL = Listing("install/1", "Output of `install --json`.", FileChange, warnings=None)
-UNINSTALL = Listing("uninstall/1", "Output of `uninstall --json`.", FileChange, warnings=None)
+INSTALL = Listing("install/1", "Output of `install --json`.", FileChange)
+UNINSTALL = Listing("uninstall/1", "Output of `uninstall --json`.", FileChange)
 
 
 class SetupStep(NamedTuple):

@@ -54,7 +54,7 @@ def build_index_preview(files: Sequence[DryRunFile]) -> IndexPreviewBody:
     )
 
 
-SOURCES = Listing("sources/1", "Output of `sources --json`.", SourceReport, warnings=None)
+SOURCES = Listing("sources/1", "Output of `sources --json`.", SourceReport)
 
 
 def _write_path(path: Path) -> str:
@@ -81,7 +81,7 @@ class FormatView(View):
     files: Annotated[list[FormatPlaceView], "The usual files and folders; empty if the format has none."]
 
 
-FORMATS = Listing("formats/1", "Output of `formats --json`.", FormatReport, view=FormatView, warnings=None)
+FORMATS = Listing("formats/1", "Output of `formats --json`.", FormatReport, view=FormatView)
 
 
 class Opened(NamedTuple):
@@ -92,8 +92,8 @@ class Opened(NamedTuple):
     command: Annotated[Sequence[str], "Program and arguments; empty if no editor is set."]
 
 
-OPEN = Listing("open/1", "Output of `open --json`.", Opened, warnings=None)
-RESUME = Listing("resume/1", "Output of `resume --json`.", Resumption, warnings=None)
+OPEN = Listing("open/1", "Output of `open --json`.", Opened)
+RESUME = Listing("resume/1", "Output of `resume --json`.", Resumption)
 
 
 # --- lines of an export, which `store.interchange` writes -------------------------------------------------------------

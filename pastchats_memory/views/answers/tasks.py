@@ -47,20 +47,12 @@ class PlainTaskView(View):
     task: Annotated[StoredTask, At(""), Flat(but=("parts",))]
 
 
-SIMILAR = Listing(
-    "similar/1", "Output of `similar --json`: the nearest tasks, the most similar first.", SimilarTask, warnings=None
-)
+SIMILAR = Listing("similar/1", "Output of `similar --json`: the nearest tasks, the most similar first.", SimilarTask)
 FIND_DUPLICATES = Listing(
-    "find-duplicates/1",
-    "Output of `find-duplicates --json`: the nearest tasks, the most similar first.",
-    SimilarTask,
-    warnings=None,
+    "find-duplicates/1", "Output of `find-duplicates --json`: the nearest tasks, the most similar first.", SimilarTask
 )
 DUPLICATES = Listing(
-    "duplicates/1",
-    "Output of `duplicates --scan --json`: clusters, the most similar first.",
-    DuplicateCluster,
-    warnings=None,
+    "duplicates/1", "Output of `duplicates --scan --json`: clusters, the most similar first.", DuplicateCluster
 )
 
 
@@ -115,6 +107,7 @@ CONSULT = Listing(
     "consult-episodic-memory/1",
     "Output of `consult-episodic-memory --json`: solved tasks, the best first.",
     ResolvedTask,
+    warnings=Warnings,
 )
 
 

@@ -65,11 +65,15 @@ class FileNames(NamedTuple):
         return any(name in self.relative for name in below or [own])
 
 
+def _name_file(turn: Item) -> str:
+    return cited_place(turn).path
+
+
 class EditView(View):
     """The turn whose calls changed the file."""
 
     id: Annotated[TurnId, At("shown_id")]
-    source_path: Annotated[str, At("", lambda turn: cited_place(turn).path)]
+    source_path: Annotated[str, At("", _name_file)]
     source_line: Line
     citation: Cited
 

@@ -26,18 +26,18 @@ def test_the_table_has_questions() -> None:
 
 @pytest.mark.parametrize(("question", "reading"), TABLE)
 def test_a_question_is_read_as_labelled(question: str, reading: str) -> None:
-    assert parse_question(question, SUNDAY).describe() == reading
+    assert parse_question(question, SUNDAY).described == reading
 
 
 @pytest.mark.parametrize(("question", "reading"), TABLE[:20])
 def test_case_and_punctuation_do_not_change_the_reading(question: str, reading: str) -> None:
-    other = parse_question(f"  {question.capitalize().rstrip('?')} ?!", SUNDAY).describe()
+    other = parse_question(f"  {question.capitalize().rstrip('?')} ?!", SUNDAY).described
     assert other.lower() == reading.lower()
 
 
 def test_a_known_project_is_recognized_by_name_alone() -> None:
     def read(question: str) -> str:
-        return parse_question(question, SUNDAY, ["Ledgerly", "pay.core"]).describe()
+        return parse_question(question, SUNDAY, ["Ledgerly", "pay.core"]).described
 
     assert read("what is blocked in ledgerly?") == "tasks · status blocked · project Ledgerly"
     assert read("anything about retries in pay.core?") == "tasks · project pay.core · about 'retries'"
@@ -46,7 +46,7 @@ def test_a_known_project_is_recognized_by_name_alone() -> None:
 
 @pytest.mark.parametrize("days", ["in march 0000", "in december 9999", "before 0001-01-01", "on 2026-13-45"])
 def test_impossible_dates_are_ignored(days: str) -> None:
-    assert parse_question(f"tasks {days}", SUNDAY).describe().startswith("tasks")
+    assert parse_question(f"tasks {days}", SUNDAY).described.startswith("tasks")
 
 
 @given(
@@ -60,7 +60,7 @@ def test_any_text_gives_filters_that_the_store_knows(question: str, today: date)
     assert set(reading.missing) <= set(CONDITIONS)
     assert reading.relation is None or (reading.relation in RELATED and reading.of is not None)
     assert reading.order is None or reading.order in {"most_urgent", *ORDERS}
-    assert reading.describe()
+    assert reading.described
 
 
 @pytest.mark.parametrize("unit", ["a", "a-", "not ", "what depends on "])

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -22,9 +23,9 @@ ORDINARY_WORDS = {"agent", "agent-log", "continue", "cursor", "plan", "plan-file
 FORBIDDEN_NAMES = {"utils", "common", "helpers"}
 
 
-def modules(package: Path) -> Iterator[tuple[Path, ast.Module]]:
-    for path in sorted(package.rglob("*.py")):
-        yield path, ast.parse(path.read_text(encoding="utf-8"))
+@cache
+def modules(package: Path) -> tuple[tuple[Path, ast.Module], ...]:
+    return tuple((path, ast.parse(path.read_text(encoding="utf-8"))) for path in sorted(package.rglob("*.py")))
 
 
 def imports(tree: ast.Module) -> Iterator[tuple[int, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import chain
 from pathlib import Path
 
@@ -48,9 +49,9 @@ LONGEST = 120
 """Characters of a docstring's first line. Aim for fewer than 80."""
 
 
-def trees() -> Iterator[tuple[Path, ast.Module]]:
-    for path in MODULES:
-        yield path.relative_to(REPOSITORY), ast.parse(path.read_text(encoding="utf-8"))
+@cache
+def trees() -> tuple[tuple[Path, ast.Module], ...]:
+    return tuple((path.relative_to(REPOSITORY), ast.parse(path.read_text(encoding="utf-8"))) for path in MODULES)
 
 
 def json_fields(tree: ast.Module) -> set[ast.AST]:

@@ -68,7 +68,6 @@ class At(NamedTuple):
     """The field shows another attribute of the value, or what a function makes of it.
 
     The path of the attribute is such as `task.title`, which is null below a null. The empty path is the value itself.
-    A lambda that an annotation has as text cannot see the names of its module: name a function there.
     """
 
     path: str

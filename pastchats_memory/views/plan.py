@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from types import NoneType, UnionType
@@ -86,7 +87,8 @@ def _arrange(groups: Mapping[str, Sequence[tuple[Field, ...]]], after: str) -> I
 
 
 def _list_attributes(view: type) -> Iterator[tuple[str, Any]]:
-    yield from get_type_hints(view, include_extras=True).items()
+    names = vars(sys.modules[view.__module__])  # a lambda in an annotation may use them later
+    yield from get_type_hints(view, names, include_extras=True).items()
     for name, member in vars(view).items():
         if isinstance(member, property):
             annotation = get_type_hints(member.fget, include_extras=True).get("return")

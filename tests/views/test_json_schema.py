@@ -70,10 +70,15 @@ class Pot(NamedTuple):
     label: Annotated[str | None, At("plant.best.size")] = None
 
 
+def count_leaves(leaves: Sequence[Leaf]) -> int:
+    return len(leaves)
+
+
 class Short(View):
     """A plant in short."""
 
     sort: Annotated[str, At("kind", str.upper)]
+    leaf_sides: Annotated[int, At("leaves", lambda leaves: 2 * count_leaves(leaves))]
     nickname: Annotated[str | None, SHORTENED]
 
 
@@ -119,7 +124,7 @@ def test_nested_values_are_flattened_shortened_or_shown_in_another_form() -> Non
     (other,) = shown.pop("others")
     assert shown == {"kind": "tree", "state": None, "stock": {"moss": 1, "tree": 2}, "label": 3}
     assert list(shown["stock"]) == ["moss", "tree"]
-    assert other["sort"] == "MOSS"
+    assert (other["sort"], other["leaf_sides"]) == ("MOSS", 0)
     assert len(other["nickname"]) < len(moss.nickname or "") / 2
     assert to_json(Pot(Plant("moss"), (), {"tree": 0, "moss": 0}))["label"] is None
 

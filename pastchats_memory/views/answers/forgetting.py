@@ -17,7 +17,6 @@ COUNTS = ("turns", "tasks", "comments", "attachments", "private")
 
 
 def _list_runs(gone: ForgetResult) -> list[dict[str, Any]]:
-    """Return the record of the run as an array. An annotation that is evaluated later knows no other names in a lambda."""
     return [] if gone.forgetting is None else [to_json(gone.forgetting)]
 
 

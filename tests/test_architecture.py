@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import re
 import subprocess
 import sys
@@ -25,7 +26,9 @@ FORBIDDEN_NAMES = {"utils", "common", "helpers"}
 
 @cache
 def modules(package: Path) -> tuple[tuple[Path, ast.Module], ...]:
-    return tuple((path, ast.parse(path.read_text(encoding="utf-8"))) for path in sorted(package.rglob("*.py")))
+    parsed = tuple((path, ast.parse(path.read_text(encoding="utf-8"))) for path in sorted(package.rglob("*.py")))
+    gc.freeze()  # a collection would look at every node again
+    return parsed
 
 
 def imports(tree: ast.Module) -> Iterator[tuple[int, str]]:

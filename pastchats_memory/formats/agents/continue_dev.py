@@ -19,7 +19,7 @@ from pastchats_memory.formats.base.session import (
     folder_of,
     texts_of,
 )
-from pastchats_memory.formats.base.sibling_files import is_sibling
+from pastchats_memory.formats.base.sibling_files import read_sibling_json
 from pastchats_memory.formats.base.source import BadJson, Json, SourceFile, list_of, mapping_of, parse_json, text_of
 from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
@@ -93,8 +93,7 @@ class _Session(AgentSession):
 
 def _start_of(session_id: str, folder: Path) -> str | None:
     """Return the start of a session by the folder's list of sessions, or None."""
-    path = folder / "sessions.json"
-    entries = map(mapping_of, list_of(SourceFile(path).document) if is_sibling(path) else [])
+    entries = map(mapping_of, list_of(read_sibling_json(folder / "sessions.json")))
     dates = (entry.get("dateCreated") for entry in entries if entry.get("sessionId") == session_id)
     return next((to_the_minute(iso_utc(date)) for date in dates), None)
 

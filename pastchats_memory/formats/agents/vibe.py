@@ -22,7 +22,7 @@ from pastchats_memory.formats.base.session import (
     folder_of,
     texts_of,
 )
-from pastchats_memory.formats.base.sibling_files import is_sibling, read_sibling
+from pastchats_memory.formats.base.sibling_files import is_sibling, read_sibling, read_sibling_json
 from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, parse_json, text_of
 from pastchats_memory.formats.base.tools import ToolResult, parse_printed
 from pastchats_memory.model import Unreadable
@@ -104,7 +104,7 @@ def _entries_of(session: Path) -> tuple[dict[str, Json], list[Unreadable]]:
 
 def _document(folder: Path, name: str, ending: str) -> object:
     path = Path(f"{folder}/{name}{ending}")
-    return SourceFile(path).document if _NAME.fullmatch(name) and is_sibling(path) else None
+    return read_sibling_json(path) if _NAME.fullmatch(name) else None
 
 
 def _journal(session: Path) -> list[Path]:

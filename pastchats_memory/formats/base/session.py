@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
-from typing import ClassVar, TypeVar
+from typing import TypeVar
 from urllib.parse import unquote, urlparse
 
 from pastchats_memory.formats.base.checkpoint import RECENT, Checkpoint
@@ -75,12 +75,11 @@ class Position:
 class SessionBuilder:
     """Build the turns of one conversation in the order of its records."""
 
-    approved_ending: ClassVar[str] = ""
-    """The ending of the id of an approved plan, if the plan and its proposal would have the same."""
-
-    def __init__(self, info: SessionInfo, dialect: Dialect = COMMON) -> None:
+    def __init__(self, info: SessionInfo, dialect: Dialect = COMMON, *, unique_calls: bool = False) -> None:
         self.info = info
         self.dialect = dialect
+        self.unique_calls = unique_calls
+        """Whether a plan or a result has the id of its call alone, and not that of its record as well."""
         self.queue = TurnQueue(dialect)
         self.model = ""
         """The model of answers that do not name one."""
@@ -181,7 +180,7 @@ class SessionBuilder:
         latest = self.queue.latest
         if at is None:
             at = Position(latest.line, latest.timestamp, branch=latest.branch) if latest else Position(1)
-        self.add_turn("assistant", "plan", text, replace(at, native_id=self.row_id(at, call_id)), model=self.model)
+        self.add_turn("assistant", "plan", text, replace(at, native_id=self._row_id(at, call_id)), model=self.model)
 
     def add_openai_call(self, call: Json) -> None:
         """Add a call in OpenAI's form.
@@ -203,13 +202,18 @@ class SessionBuilder:
         self.queue.add_todo_result(call_id, details, output.text)
         call = self._calls.pop(call_id, UNKNOWN_CALL)
         approved = find_approved_plan(call.name, output.text, self.dialect)
-        self.add_plan(approved, at, f"{call_id}{self.approved_ending}")
+        self.add_plan(approved, at, f"{call_id}:approved" if self.unique_calls else call_id)
+        self.add_output(call, output, replace(at, native_id=self._row_id(at, call_id) or at.native_id))
+
+    def add_output(self, call: ToolCall, output: ToolResult, at: Position) -> None:
+        """Add the row of a call and its result, if they are worth one."""
         found = self.queue.notable_result(call, output)
         if found is not None:
-            self.add_turn(*found, replace(at, native_id=self.row_id(at, call_id) or at.native_id))
+            self.add_turn(*found, at)
 
-    def row_id(self, at: Position, call_id: str) -> str:
-        """Return the id of a plan or a result by its record and its call; `""` if one has none."""
+    def _row_id(self, at: Position, call_id: str) -> str:
+        if self.unique_calls:
+            return call_id or at.native_id
         return f"{at.native_id}:{call_id}" if at.native_id and call_id else ""
 
     def flush(self) -> Iterator[Turn | Task]:

@@ -11,7 +11,7 @@ from io import TextIOWrapper
 from pathlib import Path
 
 from pastchats_memory.files.regular_file import open_regular
-from pastchats_memory.formats.base.source import parse_json, text_of
+from pastchats_memory.formats.base.source import SourceFile, parse_json, text_of
 
 EVENTS, WORKSPACE = "events.jsonl", "workspace.yaml"
 """What Copilot CLI writes into the folder of a session, beside plans and notes."""
@@ -40,6 +40,11 @@ def read_sibling(path: Path) -> str:
             return file.read(MOST)
     except OSError:
         return ""
+
+
+def read_sibling_json(path: Path) -> object:
+    """Return the JSON document of a sibling; None without a file, BadJson for other text. Raises OSError."""
+    return SourceFile(path).document if is_sibling(path) else None
 
 
 def read_sibling_field(path: Path, *keys: str) -> str:

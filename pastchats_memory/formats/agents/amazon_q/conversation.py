@@ -14,7 +14,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from pastchats_memory.files.foreign_sqlite import Database
-from pastchats_memory.formats.agents.amazon_q.dialect import DIALECT
+from pastchats_memory.formats.agents.amazon_q.dialect import DIALECT, parse_parts
 from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of
@@ -28,7 +28,6 @@ from pastchats_memory.formats.base.source import (
     parse_json,
     text_of,
 )
-from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.model import Unreadable
 
 TABLES = ("conversations", "conversations_v2")
@@ -37,7 +36,6 @@ PROMPT = "> "
 NO_WORDS = "[tooluse]"
 
 _CALLED = re.compile(r"\[Tool uses: ([^\]\n]{0,400})\]\s*+\Z")
-_EXIT = re.compile(r"[0-9]{1,9}\Z")
 _COMMAND = re.compile(r"/\w{1,40}\b")
 
 
@@ -127,22 +125,10 @@ def _add_user_side(builder: SessionBuilder, user: Json, places: Places) -> None:
     content, prompt, time = mapping_of(user.get("content")), _prompt_of(user), user.get("timestamp")
     for result in map(mapping_of, list_of(mapping_of(content.get("ToolUseResults")).get("tool_use_results"))):
         call_id = text_of(result.get("tool_use_id"))
-        builder.add_result(call_id, _parse_result(result), Position(places.line(call_id), time))
+        parts = (part.get("Json") or part.get("Text") for part in map(mapping_of, list_of(result.get("content"))))
+        output = parse_parts(parts, failed=result.get("status") == "Error")
+        builder.add_result(call_id, output, Position(places.line(call_id), time))
     builder.add_prompt(prompt, Position(places.line(prompt), time), len(list_of(user.get("images"))))
-
-
-def _parse_result(result: Json) -> ToolResult:
-    """Return a tool result: text, or the output of a command with its exit code."""
-    texts: list[str] = []
-    code: int | None = None
-    for part in map(mapping_of, list_of(result.get("content"))):
-        printed = mapping_of(part.get("Json"))
-        texts += [text for key in ("stdout", "stderr") if (text := text_of(printed.get(key)))] or [
-            text_of(part.get("Text"))
-        ]
-        status = text_of(printed.get("exit_status"))
-        code = int(status) if _EXIT.match(status) else code
-    return ToolResult("\n".join(texts), code, failed=result.get("status") == "Error" or bool(code))
 
 
 def _add_answer(builder: SessionBuilder, assistant: Json, places: Places) -> None:

@@ -6,9 +6,7 @@ one document with the same records under `log_entries`.
 
 from __future__ import annotations
 
-import re
-
-from pastchats_memory.formats.agents.amazon_q.dialect import DIALECT
+from pastchats_memory.formats.agents.amazon_q.dialect import DIALECT, parse_parts
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.companions import ending_in
 from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
@@ -16,14 +14,11 @@ from pastchats_memory.formats.base.locations import below_home
 from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of
 from pastchats_memory.formats.base.sibling_files import read_sibling_field
 from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
-from pastchats_memory.formats.base.tools import ToolResult
 
 SESSIONS = ".kiro/sessions/cli"
 KINDS = ("Prompt", "AssistantMessage", "ToolResults")
 SAVED, ENTRIES = "kiro-session-export-v1", "log_entries"
 """The format that a saved session names, and the key of its records."""
-
-_EXIT = re.compile(r"\d{1,9}\Z")
 
 
 def detect(source: SourceFile) -> int:
@@ -72,7 +67,9 @@ class _Session(AgentSession):
             if block["kind"] == "toolUse":
                 self.builder.add_call(call_id, text_of(inner.get("name")), inner.get("input"))
             elif block["kind"] == "toolResult":
-                self.builder.add_result(call_id, _parse_result(inner), at)
+                parts = (part.get("data") for part in map(mapping_of, list_of(inner.get("content"))))
+                output = parse_parts(parts, failed=inner.get("status") == "error")
+                self.builder.add_result(call_id, output, at)
         return None
 
     def _add_answer(self, text: str, at: Position) -> None:
@@ -82,18 +79,6 @@ class _Session(AgentSession):
             last.texts[-1] += text
         else:
             self.builder.add_answer(text, at)
-
-
-def _parse_result(result: Json) -> ToolResult:
-    """Return a tool result: text, or the output of a command with its exit code."""
-    texts: list[str] = []
-    code: int | None = None
-    for part in map(mapping_of, list_of(result.get("content"))):
-        printed = mapping_of(part.get("data"))
-        texts += [text_of(printed.get(key)) for key in ("stdout", "stderr")] if printed else [text_of(part.get("data"))]
-        found = _EXIT.search(text_of(printed.get("exit_status")))
-        code = int(found[0]) if found else code
-    return ToolResult("\n".join(filter(None, texts)), code, failed=result.get("status") == "error" or bool(code))
 
 
 KIRO_CLI = Format(

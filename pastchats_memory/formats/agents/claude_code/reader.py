@@ -135,20 +135,11 @@ def _folder_of_project(source: SourceFile) -> str | None:
     return parts[parts.index("projects") + 1] if "projects" in parts[:-1] else None
 
 
-class _Builder(SessionBuilder):
-    """A builder for ids of calls that are unique: a row has the id of its call alone."""
-
-    approved_ending = ":approved"
-
-    def row_id(self, at: Position, call_id: str) -> str:
-        return call_id or at.native_id
-
-
 class _SessionReader:
     """Build turns from records in file order (second pass)."""
 
     def __init__(self, source: SourceFile, first_pass: FirstPass) -> None:
-        self.builder = _Builder(SessionInfo(), DIALECT)
+        self.builder = SessionBuilder(SessionInfo(), DIALECT, unique_calls=True)
         self._path = str(source.path)
         self._first_pass = first_pass
         self._abandoned = first_pass.abandoned()
@@ -226,9 +217,7 @@ class _SessionReader:
                 self._add_results(record, line)
             case "output":
                 output = ToolResult(utterance.text, failed=utterance.failed)
-                found = self.builder.queue.notable_result(self._shell, output)
-                if found is not None:
-                    self.builder.add_turn(*found, self._position(record, line))
+                self.builder.add_output(self._shell, output, self._position(record, line))
                 self._shell = SHELL
             case "nobody":
                 pass

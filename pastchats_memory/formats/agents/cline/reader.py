@@ -13,8 +13,8 @@ from pathlib import Path
 from pastchats_memory.formats.agents.cline.model_messages import ModelMessages, is_api_message, is_tagged
 from pastchats_memory.formats.agents.cline.screen import ScreenMessages, is_ui_message
 from pastchats_memory.formats.base.session import Row, SessionBuilder, SessionInfo, read_items
-from pastchats_memory.formats.base.sibling_files import is_sibling
-from pastchats_memory.formats.base.source import Element, NotText, Record, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.sibling_files import is_sibling, read_sibling_json
+from pastchats_memory.formats.base.source import Element, Record, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.model import Unreadable
 
 UI_NAMES, API_NAME = ("ui_messages.json", "claude_messages.json"), "api_conversation_history.json"
@@ -88,12 +88,12 @@ def _has_screen(path: Path) -> bool:
 def _folder_from_records(path: Path, task: str) -> str | None:
     """Return the working directory from the task's record, or from the list of all tasks two folders up."""
     if path.name.endswith(SESSION):
-        return _folder_in([_json_in(path.with_name(f"{task}.json"))])
+        return _folder_in([read_sibling_json(path.with_name(f"{task}.json"))])
     if path.name not in NAMES:
         return None
-    own = _json_in(path.with_name("history_item.json"))
-    listed = list_of(_json_in(path.parent.parent.parent / "state" / "taskHistory.json"))
-    index = mapping_of(_json_in(path.parent.parent / "_index.json"))
+    own = read_sibling_json(path.with_name("history_item.json"))
+    listed = list_of(read_sibling_json(path.parent.parent.parent / "state" / "taskHistory.json"))
+    index = mapping_of(read_sibling_json(path.parent.parent / "_index.json"))
     entries = [own, *listed, *list_of(index.get("entries")), index.get(task)]
     ours = [entry for entry in map(mapping_of, entries) if entry is mapping_of(own) or entry.get("id") == task]
     return _folder_in(ours)
@@ -102,13 +102,6 @@ def _folder_from_records(path: Path, task: str) -> str | None:
 def _folder_in(records: Iterable[object]) -> str | None:
     text = (text_of(record.get(key)) for record in map(mapping_of, records) for key in CWD_KEYS)
     return next(filter(None, text), None)
-
-
-def _json_in(path: Path) -> object:
-    try:
-        return SourceFile(path).document if is_sibling(path) and SourceFile(path).shape == "json" else None
-    except NotText:
-        return None
 
 
 def _folder_from_context(source: SourceFile) -> str | None:

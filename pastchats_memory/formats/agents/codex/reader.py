@@ -195,9 +195,7 @@ class _SessionReader(SessionBuilder):
             result = ToolResult(
                 printed, code if isinstance(code, int) else None, failed=item.get("status") == "failed" or bool(code)
             )
-            found = self.queue.notable_result(call, result)
-            if found is not None:
-                self.add_turn(*found, self._position())
+            self.add_output(call, result, self._position())
 
     def _add_shown(self, call: ToolCall) -> None:
         """Add a call that only an event shows; the source of a script shows its own."""
@@ -262,9 +260,7 @@ class _SessionReader(SessionBuilder):
         command, printed = parse_shell("".join(parts_of(entry.payload)))
         if command:
             self.add_turn("user", "command", f"! {command}", self._position())
-            found = self.queue.notable_result(parse_call("shell", {"command": command}), parse_result(printed, DIALECT))
-            if found is not None:
-                self.add_turn(*found, self._position())
+            self.add_output(parse_call("shell", {"command": command}), parse_result(printed, DIALECT), self._position())
 
     def _position(self) -> Position:
         """Return the position of the current entry, after setting `info` to its facts."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from pastchats_memory.formats.agents.copilot.dialect import DIALECT
 from pastchats_memory.formats.agents.copilot.vscode_log import is_beginning, replay
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of
-from pastchats_memory.formats.base.sibling_files import is_sibling
+from pastchats_memory.formats.base.sibling_files import read_sibling_json
 from pastchats_memory.formats.base.source import Element, Json, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.model import Unreadable
@@ -89,10 +89,8 @@ def _about(session: Json, first: Json, path: Path) -> SessionInfo:
 
 def _workspace_of(path: Path) -> str | None:
     """Return the working directory from the `workspace.json` above the session."""
-    workspace_file = path.parent.parent / "workspace.json"
-    return (
-        folder_of(mapping_of(SourceFile(workspace_file).document).get("folder")) if is_sibling(workspace_file) else None
-    )
+    workspace = mapping_of(read_sibling_json(path.parent.parent / "workspace.json"))
+    return folder_of(workspace.get("folder"))
 
 
 def _folder_from_context(request: Json) -> str | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from pastchats_memory.formats.agents.gemini.content import find_workspace, is_compression, visible_text
 from pastchats_memory.formats.base.checkpoint import RECENT, CannotResume
 from pastchats_memory.formats.base.session import find_folder, folder_of
-from pastchats_memory.formats.base.sibling_files import is_sibling, read_sibling
+from pastchats_memory.formats.base.sibling_files import read_sibling, read_sibling_json
 from pastchats_memory.formats.base.source import (
     Element,
     Json,
@@ -167,13 +167,9 @@ def project_folder(path: Path, header: Json) -> str | None:
         home = chats.parent
         if root := read_sibling(home / ".project_root").strip():
             return root
-        listed = mapping_of(mapping_of(_json_in(home.parent.parent / "projects.json")).get("projects"))
+        listed = mapping_of(mapping_of(read_sibling_json(home.parent.parent / "projects.json")).get("projects"))
         for folder, name in listed.items():
             if name == home.name or _hash(folder) == header.get("projectHash"):
                 return folder
     folders = (folder_of(folder) for folder in list_of(header.get("directories")))
     return next((folder for folder in folders if folder and _hash(folder) == header.get("projectHash")), None)
-
-
-def _json_in(path: Path) -> object:
-    return SourceFile(path).document if is_sibling(path) else None

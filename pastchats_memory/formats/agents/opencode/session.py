@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pastchats_memory.formats.agents.opencode.dialect import DIALECT
 from pastchats_memory.formats.base.plans import find_plan
+from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, number_of, text_of
 from pastchats_memory.formats.base.tags import REMINDERS, without_spans
 from pastchats_memory.formats.base.tools import ToolResult, parse_call
-from pastchats_memory.formats.base.turns import PendingTurn, TurnQueue
 from pastchats_memory.model import Task, Turn
 from pastchats_memory.text.clean import IMAGE
 from pastchats_memory.text.timestamps import iso_utc
@@ -59,27 +59,27 @@ class Session:
             messages: oldest first; memory holds only a few at a time.
 
         """
-        queue = TurnQueue(DIALECT)
+        builder = SessionBuilder(SessionInfo(), DIALECT, unique_calls=True)
         for position, message in enumerate(messages):
-            self._add_message(queue, message)
-            yield from queue.pop_complete(position)
+            self._add_message(builder, message)
+            yield from builder.queue.pop_complete(position)
         if self.todos:
-            queue.add_todo_call("todowrite", {"todos": self.todos}, at=iso_utc(self.todos[-1].get("time_updated")))
-        yield from queue.flush()
-        yield from queue.tasks()
+            changed = iso_utc(self.todos[-1].get("time_updated"))
+            builder.queue.add_todo_call("todowrite", {"todos": self.todos}, at=changed)
+        yield from builder.flush()
 
-    def _add_message(self, queue: TurnQueue, message: Message) -> None:
+    def _add_message(self, builder: SessionBuilder, message: Message) -> None:
         """Add a message; its text is at its first words, among its tool calls."""
         tools = [part for part in message.parts if part.get("type") == "tool"]
         first = next((place for place, part in enumerate(message.parts) if part.get("type") == "text"), 0)
         before = sum(part.get("type") == "tool" for part in message.parts[:first])
         for part in tools[:before]:
-            self._tool(queue, message, part)
-        self._add_text(queue, message)
+            self._tool(builder, message, part)
+        self._add_text(builder, message)
         for part in tools[before:]:
-            self._tool(queue, message, part)
+            self._tool(builder, message, part)
 
-    def _add_text(self, queue: TurnQueue, message: Message) -> None:
+    def _add_text(self, builder: SessionBuilder, message: Message) -> None:
         info, role = message.info, text_of(message.info.get("role"))
         if role not in ("user", "assistant"):
             return
@@ -87,62 +87,48 @@ class Session:
         texts = [(part, text) for part in data if (text := _text(part, role))]
         files = [name for part in data if (name := text_of(part.get("filename")))]
         pictures = any(text_of(part.get("mime")).startswith("image/") for part in data)
-        turn = self._start_turn(message, role, "prompt" if role == "user" else "answer")
-        turn.line = message.line_of(texts[0][0]) if texts else 1
-        turn.texts = [text for _, text in texts] or [IMAGE] * pictures
+        kind = "prompt" if role == "user" else "answer"
         if any(part.get("command") for part in data):
-            turn.kind = "command"
+            kind = "command"
         if role == "assistant" and info.get("summary") is True:
-            turn.role, turn.kind = "system", "summary"
+            role, kind = "system", "summary"
         elif role == "user" and self.info.get("parentID"):
-            turn.role = "system"
-        turn.metadata |= {"attachments": files, "model": _model(info), "agent": info.get("agent") or info.get("mode")}
-        if turn.texts:
-            queue.add(turn)
+            role = "system"
+        words = "\n\n".join(text for _, text in texts) or IMAGE * pictures
+        if words:
+            at = self._position(builder, message, texts[0][0] if texts else None)
+            agent = info.get("agent") or info.get("mode")
+            builder.add_turn(role, kind, words, at, attachments=files, model=_model(info), agent=agent)
         if error := text_of(mapping_of(info.get("error")).get("name")):
-            queue.flag("interrupted" if error == ABORTED else "api_error")
+            builder.queue.flag("interrupted" if error == ABORTED else "api_error")
 
-    def _tool(self, queue: TurnQueue, message: Message, part: Json) -> None:
-        state = mapping_of(part.get("state"))
-        call = parse_call(text_of(part.get("tool")) or "tool", state.get("input"))
-        queue.add_tool(call)
-        self._add_plan(queue, message, part, find_plan(text_of(part.get("tool")), state.get("input"), DIALECT))
-        begun = iso_utc(mapping_of(state.get("time")).get("start"))
-        queue.add_todo_call(text_of(part.get("tool")), state.get("input"), at=begun, line=message.line_of(part))
+    def _tool(self, builder: SessionBuilder, message: Message, part: Json) -> None:
+        state, name = mapping_of(part.get("state")), text_of(part.get("tool"))
+        time = mapping_of(state.get("time"))
+        call = parse_call(name or "tool", state.get("input"))
+        at = replace(self._position(builder, message, part), native_id=text_of(part.get("id")))
+        builder.queue.add_tool(call)
+        builder.add_plan(find_plan(name, state.get("input"), DIALECT), at)
+        builder.queue.add_todo_call(name, state.get("input"), at=iso_utc(time.get("start")), line=at.line)
         code = number_of(mapping_of(state.get("metadata")).get("exit"))
         failed = state.get("status") == "error" or bool(code)
         text = text_of(state.get("error")) or _written(state.get("output"))
-        if found := queue.notable_result(call, ToolResult(text, code, failed)):
-            role, kind, words = found
-            turn = self._start_turn(message, role, kind)
-            turn.line, turn.texts = message.line_of(part), [words]
-            turn.native_id = text_of(part.get("id")) or None
-            turn.timestamp = iso_utc(mapping_of(state.get("time")).get("end")) or turn.timestamp
-            queue.add(turn)
+        ended = replace(at, time=iso_utc(time.get("end")) or at.time)
+        builder.add_output(call, ToolResult(text, code, failed), ended)
 
-    def _add_plan(self, queue: TurnQueue, message: Message, part: Json, text: str) -> None:
-        if queue.is_new_plan(text):
-            turn = self._start_turn(message, "assistant", "plan")
-            turn.line, turn.texts = message.line_of(part), [text]
-            turn.native_id = text_of(part.get("id")) or None
-            queue.add(turn)
-
-    def _start_turn(self, message: Message, role: str, kind: str) -> PendingTurn:
+    def _position(self, builder: SessionBuilder, message: Message, part: Json | None) -> Position:
+        """Return the position of a part, after setting the builder's `info` to the facts of its message."""
         info, parent, title = message.info, text_of(self.info.get("parentID")), _written(self.info.get("title"))
         undone = text_of(mapping_of(self.info.get("revert")).get("messageID"))
         own_id = text_of(info.get("id"))
-        return PendingTurn(
-            role=role,
-            kind=kind,
-            line=1,
-            texts=[],
-            conversation_id=text_of(self.info.get("id")) or text_of(info.get("sessionID")) or None,
-            timestamp=iso_utc(mapping_of(info.get("time")).get("created")),
-            cwd=self.cwd,
-            native_id=own_id or None,
-            branch="abandoned" if undone and own_id >= undone else "sidechain" if parent else "main",
+        builder.info = SessionInfo(
+            text_of(self.info.get("id")) or text_of(info.get("sessionID")) or None,
+            self.cwd,
             metadata={"title": "" if title.startswith(UNTITLED) else title, "parent_conversation_id": parent},
         )
+        branch = "abandoned" if undone and own_id >= undone else "sidechain" if parent else "main"
+        line = 1 if part is None else message.line_of(part)
+        return Position(line, mapping_of(info.get("time")).get("created"), own_id, branch)
 
 
 def folder_of(info: Json) -> str:

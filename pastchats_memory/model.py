@@ -601,6 +601,8 @@ class Progress(NamedTuple):
 
 # Episodes, and the entries of a recall block.
 
+FAILURES = ("failed", "mixed")
+"""Outcomes of an episode whose problem stays, at least in part."""
 NEXT_MESSAGE = "said next"
 BASES: Mapping[str, str] = {
     "asked_again": "the user asked again",
@@ -762,6 +764,11 @@ class RecallEntry(NamedTuple):
     """Id of an earlier decision of the block that this one replaced; empty for none."""
     is_short: Annotated[bool, HIDDEN] = False
     """Whether room is scarce, so that its source is named without its folder."""
+
+    @property
+    def first(self) -> Hit:
+        """Return the turn by which the episode is known: the one that asks, else the one that matched."""
+        return self.question or self.hit
 
     @property
     def ids(self) -> frozenset[str]:

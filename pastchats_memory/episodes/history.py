@@ -14,7 +14,7 @@ from pastchats_memory.episodes.lessons import group_by_problem
 from pastchats_memory.episodes.supersession import find_replacements
 from pastchats_memory.episodes.threads import cite_attempts, describe_attempt
 from pastchats_memory.fields import HIDDEN, As, Count, Shown, Time, View, Warnings, answer, shown_as
-from pastchats_memory.model import Attempt, Filters, StoredTask
+from pastchats_memory.model import FAILURES, Attempt, Filters, StoredTask
 from pastchats_memory.store import outcomes, turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ended
@@ -198,7 +198,7 @@ def _find_last_failure(group: Sequence[Ended]) -> Ended | None:
     for one in reversed(group):
         if one.ending.outcome == "worked":
             return None
-        if one.ending.outcome in ("failed", "mixed") or not one.ending.is_answered:
+        if one.ending.outcome in FAILURES or not one.ending.is_answered:
             return one
     return None
 

@@ -18,7 +18,7 @@ from pastchats_memory.episodes.threads import (
     is_failed_by_next,
     load_errors,
 )
-from pastchats_memory.model import Lesson
+from pastchats_memory.model import FAILURES, Lesson
 from pastchats_memory.store import outcomes, turns, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ended
@@ -47,7 +47,7 @@ def find_lessons(database: Database, project: str | None, limit: int) -> list[Le
 
 def _find_solution(group: Sequence[Ended]) -> tuple[list[Ended], Ended] | None:
     """Return the failures of a group and the first success after them; None if either is missing."""
-    failed = [one for one in group if one.ending.outcome in ("failed", "mixed") and one.ending.is_answered]
+    failed = [one for one in group if one.ending.outcome in FAILURES and one.ending.is_answered]
     if len(failed) < MIN_FAILURES:
         return None
     after = group[group.index(failed[-1]) + 1 :]
@@ -83,7 +83,7 @@ def _pair_similar(database: Database, episodes: Sequence[Ended]) -> list[tuple[i
     """Return places of a failed episode and a dated one of the same project with the same request."""
     places = {one.question_id: place for place, one in enumerate(episodes) if one.timestamp is not None}
     ids, rows = vectors.matrix(database, list(places))
-    failed = [row for row, id_ in enumerate(ids) if episodes[places[id_]].ending.outcome in ("failed", "mixed")]
+    failed = [row for row, id_ in enumerate(ids) if episodes[places[id_]].ending.outcome in FAILURES]
     if not failed:
         return []
     near = np.argwhere(rows[failed] @ rows.T >= MIN_COSINE).tolist()
@@ -99,7 +99,7 @@ def _pair_similar(database: Database, episodes: Sequence[Ended]) -> list[tuple[i
 def _pair_by_error(database: Database, episodes: Sequence[Ended]) -> list[tuple[int, int]]:
     """Return places of a failed episode and a dated one of the same project whose request shares its error."""
     dated = [place for place, one in enumerate(episodes) if one.timestamp is not None]
-    failed = [place for place in dated if episodes[place].ending.outcome in ("failed", "mixed")]
+    failed = [place for place in dated if episodes[place].ending.outcome in FAILURES]
     errors = _load_errors(database, episodes, failed)
     projects = {episodes[place].conversation[0] for place, found in errors.items() if found}
     rest = [place for place in dated if place not in errors and episodes[place].conversation[0] in projects]

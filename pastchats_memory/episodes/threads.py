@@ -17,7 +17,7 @@ from pastchats_memory.episodes.actions import last_runs, successful_runs
 from pastchats_memory.episodes.cite import cite_items
 from pastchats_memory.episodes.load import NEIGHBOURS
 from pastchats_memory.episodes.problems import extract_errors, is_same_problem, is_shared_error
-from pastchats_memory.model import Attempt, Hit, Item
+from pastchats_memory.model import FAILURES, Attempt, Hit, Item
 from pastchats_memory.search.hits import cited_place
 from pastchats_memory.store import outcomes, turns
 from pastchats_memory.store.database import Database
@@ -56,10 +56,10 @@ def find_thread(database: Database, episode: Sequence[Item], ending: Ending, oth
     if first.role == "note" or first.conversation_id is None:
         return Thread()
     attempts = [*_find_in_conversation(database, episode, ending), *_find_elsewhere(database, episode, others)]
-    earlier = [one for one in attempts if one.is_earlier and one.ending.outcome in ("failed", "mixed")]
+    earlier = [one for one in attempts if one.is_earlier and one.ending.outcome in FAILURES]
     later = [one for one in attempts if not one.is_earlier]
     before = islice(_load_answered(database, reversed(earlier)), MAX_FAILURES)
-    is_open = ending.outcome in ("failed", "mixed")
+    is_open = ending.outcome in FAILURES
     worked = [one for one in later if is_open and one.ending.outcome == "worked"]
     after = next(_load_answered(database, worked), None)
     return Thread(
@@ -93,7 +93,7 @@ def is_failed_by_next(ending: Ending) -> bool:
     The user's next message says that it failed, or it was stopped before any answer.
     """
     is_shown_by_next = any(shown.turn_index > ending.last_index for shown in ending.evidence)
-    return not ending.is_answered or (ending.outcome in ("failed", "mixed") and is_shown_by_next)
+    return not ending.is_answered or (ending.outcome in FAILURES and is_shown_by_next)
 
 
 def _is_continued(ending: Ending) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pastchats_memory.episodes.actions import FAILED
-from pastchats_memory.model import Attempt, Hit, RecallEntry
+from pastchats_memory.model import FAILURES, Attempt, RecallEntry
 from pastchats_memory.recall.entries import EpisodeEntry
 from pastchats_memory.text.excerpt import excerpt
 from pastchats_memory.text.key_sentences import key_sentences
@@ -33,7 +33,7 @@ def join_threads(entries: Sequence[EpisodeEntry], weights: Mapping[str, float]) 
         left = [one for one in left if one is not lead and one not in earlier]
         attempts = [_describe(one.entry, weights) for one in earlier]
         joined.append(lead.entry._replace(before=_limit([*lead.entry.before, *attempts])))
-    own = {(entry.question or entry.hit).id for entry in joined}
+    own = {entry.first.id for entry in joined}
     joined = [entry._replace(before=tuple(one for one in entry.before if one.id not in own)) for entry in joined]
     return _put_successors_first(joined)
 
@@ -60,7 +60,7 @@ def _find_earlier(lead: EpisodeEntry, entries: Sequence[EpisodeEntry]) -> list[E
     found = [
         one for one in others
         if one in chain
-        or _first(one).id in known
+        or one.entry.first.id in known
         or (_shares_action(one.entry, lead.entry) and _is_near(one, lead, SIMILAR_RELEVANCE))
     ]  # fmt: skip
     return sorted(found, key=_place) if any(_has_failed(one.entry) for one in found) else []
@@ -85,13 +85,8 @@ def _place(one: EpisodeEntry) -> tuple[str, int]:
 
     Clients may give every answer the time of the copy.
     """
-    first = _first(one)
+    first = one.entry.first
     return first.timestamp or "", one.span[0] if one.span else first.turn_index
-
-
-def _first(one: EpisodeEntry) -> Hit:
-    """Return the turn that asks, by which an episode is known."""
-    return one.entry.question or one.entry.hit
 
 
 def _follow_back(lead: EpisodeEntry, entries: Sequence[EpisodeEntry]) -> list[EpisodeEntry]:
@@ -111,7 +106,7 @@ def _conversation(one: EpisodeEntry) -> str | None:
 
 
 def _has_failed(entry: RecallEntry) -> bool:
-    return entry.outcome.verdict in ("failed", "mixed")
+    return entry.outcome.verdict in FAILURES
 
 
 def _shares_action(entry: RecallEntry, lead: RecallEntry) -> bool:
@@ -126,7 +121,7 @@ def _actions(entry: RecallEntry) -> set[str]:
 
 def _describe(entry: RecallEntry, weights: Mapping[str, float]) -> Attempt:
     """Return the short form of an entry's episode."""
-    first = entry.question or entry.hit
+    first = entry.first
     return Attempt(
         first.id,
         " ".join(excerpt(entry.asked or "", weights, LINE_WIDTH).split()),
@@ -143,8 +138,8 @@ def _describe(entry: RecallEntry, weights: Mapping[str, float]) -> Attempt:
 def _limit(attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
     """Return the last failures and the last open points, in order, each episode once."""
     distinct = list({one.id: one for one in attempts}.values())
-    failed = [one for one in distinct if one.outcome in ("failed", "mixed")][-MOST_EARLIER:]
-    still_open = [one for one in distinct if one.outcome not in ("failed", "mixed")][-MOST_EARLIER:]
+    failed = [one for one in distinct if one.outcome in FAILURES][-MOST_EARLIER:]
+    still_open = [one for one in distinct if one.outcome not in FAILURES][-MOST_EARLIER:]
     return (*failed, *still_open)
 
 
@@ -152,10 +147,8 @@ def _put_successors_first(entries: Sequence[RecallEntry]) -> list[RecallEntry]:
     """Move each later decision before the entry that it replaced, and name that entry in it."""
     ordered: list[RecallEntry] = []
     for entry in entries:
-        id_ = (entry.question or entry.hit).id
+        id_ = entry.first.id
         replaced = [one for one in ordered if one.superseded_by is not None and one.superseded_by.id == id_]
         place = ordered.index(replaced[0]) if replaced else len(ordered)
-        ordered.insert(
-            place, entry._replace(supersedes=(replaced[0].question or replaced[0].hit).id if replaced else "")
-        )
+        ordered.insert(place, entry._replace(supersedes=replaced[0].first.id if replaced else ""))
     return ordered

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from pastchats_memory.model import (
+    FAILURES,
     NEXT_MESSAGE,
     Attempt,
     Citation,
@@ -113,12 +114,12 @@ def render_entry(place: int, memory: RecallEntry) -> str:
 def _render_title(memory: RecallEntry) -> str:
     """Name project and time of an entry, and what it took the place of."""
     here = " (this project)" if memory.is_current else ""
-    failed = sum(attempt.outcome in ("failed", "mixed") for attempt in memory.before)
+    failed = sum(attempt.outcome in FAILURES for attempt in memory.before)
     is_success = memory.outcome.verdict == "worked"
     parts = [
         escape_name(memory.hit.source_project) + here,
         f"by {escape_name(memory.hit.author)}" if memory.hit.author else "",
-        format_time((memory.question or memory.hit).timestamp),
+        format_time(memory.first.timestamp),
         f"worked, after {FEW[failed]} that failed" if is_success and failed else "",
         f"supersedes {escape_name(memory.supersedes)}" if memory.supersedes else "",
     ]
@@ -154,7 +155,7 @@ def _render_action(action: str) -> str:
 
 def render_earlier(attempt: Attempt) -> str:
     """Render an earlier attempt on one line, below its label."""
-    if attempt.outcome not in ("failed", "mixed"):
+    if attempt.outcome not in FAILURES:
         return f"Asked before: {_render_attempt_with_id(attempt)}"
     return _render_known_attempt(LABELS[attempt.outcome], attempt)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.asking import make_command
+from pastchats_memory.cli.asking import CommandResult, ask_memory, make_command
 from pastchats_memory.cli.output import counted, emit_json, notify
 from pastchats_memory.config import load
 from pastchats_memory.errors import InputMissing
@@ -18,29 +18,26 @@ from pastchats_memory.text.encoding import utf8
 from pastchats_memory.views.answers.database import BACKUP, RESTORE, Backup, Restored
 
 
-@make_command(
+@ask_memory(
     "backup",
     "pastchats-memory backup ~/memory-backup.db",
     "pastchats-memory backup ~/memory-backup.db --force --json",
 )
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--force", is_flag=True, help="Replace an existing FILE.")
-@options.database
-@options.as_json
-def backup(file: Path, force: bool, db: str | None, as_json: bool) -> int:
+def backup(memory: Memory, file: Path, force: bool) -> CommandResult:
     """Copy the memory into FILE, which only you can read; other processes may index meanwhile.
 
     The copy holds the memory as of now. FILE gets its name only once it is complete.
     """
     options.interrupt_in_order()
-    with options.open_memory(db) as memory:
-        copied = memory.backup(file, force=force)
-    if as_json:
-        emit_json(BACKUP.build([Backup(utf8(str(file)), copied)]))
-    else:
-        holds = f"{counted(copied.turns, 'turn')} and {counted(copied.tasks, 'task')}"
-        click.echo(f"{escape_path(str(file))}: {holds}, {copied.bytes / 1e6:,.1f} MB")
-    return DONE
+    copied = memory.backup(file, force=force)
+    holds = f"{counted(copied.turns, 'turn')} and {counted(copied.tasks, 'task')}"
+    return CommandResult(
+        lambda: BACKUP.build([Backup(utf8(str(file)), copied)]),
+        lambda: f"{escape_path(str(file))}: {holds}, {copied.bytes / 1e6:,.1f} MB",
+        is_folded=True,
+    )
 
 
 @make_command(

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import click
-
 from pastchats_memory import config
-from pastchats_memory.cli import DONE, options
-from pastchats_memory.cli.asking import make_command
-from pastchats_memory.cli.output import emit_json, table, warn
+from pastchats_memory.cli import options
+from pastchats_memory.cli.asking import CommandResult, make_command, print_result
+from pastchats_memory.cli.output import table
 from pastchats_memory.text.display import one_line
 from pastchats_memory.views.answers.settings import CONFIG
 from pastchats_memory.views.settings import format_setting, list_settings
@@ -28,13 +26,12 @@ def command(db: str | None, as_json: bool) -> int:
     """
     effective = config.load(db)
     rows = list_settings(effective)
-    if as_json:
-        emit_json(CONFIG.build(rows, effective.warnings))
-    else:
-        cells = [[row.key, one_line(format_setting(row.value)), one_line(row.origin)] for row in rows]
-        click.echo(table(cells, ["key", "value", "from"], stretch=1))
-        own = config.own_file()
-        if own is not None and not own.exists():
-            click.echo(f"Your own file would be {own}", err=True)
-    warn(effective.warnings)
-    return DONE
+    cells = [[row.key, one_line(format_setting(row.value)), one_line(row.origin)] for row in rows]
+    own = config.own_file()
+    result = CommandResult(
+        lambda: CONFIG.build(rows, effective.warnings),
+        lambda: table(cells, ["key", "value", "from"], stretch=1),
+        notes=[f"Your own file would be {own}"] if own is not None and not own.exists() else [],
+        warnings=effective.warnings,
+    )
+    return print_result(result, as_json=as_json)

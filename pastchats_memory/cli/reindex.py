@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from pastchats_memory.cli import DONE, options
-from pastchats_memory.cli.asking import make_command
-from pastchats_memory.cli.output import bar, counted, emit_json, notify
+from pastchats_memory.cli import options
+from pastchats_memory.cli.asking import CommandResult, ask_memory
+from pastchats_memory.cli.output import bar, counted, notify
 from pastchats_memory.episodes.derive import Derived
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
@@ -15,12 +15,13 @@ from pastchats_memory.views.answers.database import ReindexBody
 from pastchats_memory.views.to_json import to_json
 
 
-@make_command(
+@ask_memory(
     "reindex",
     "pastchats-memory reindex --embeddings",
     "pastchats-memory reindex --embeddings --model BAAI/bge-small-en-v1.5",
     "pastchats-memory reindex --embeddings --model packaged --json",
     "pastchats-memory reindex --outcomes",
+    flags=("threads",),
 )
 @click.option("--embeddings", is_flag=True, help="Embed every text again; the old vectors answer until all are done.")
 @click.option("--outcomes", is_flag=True, help="Derive every outcome again by the rules of this release.")
@@ -31,11 +32,7 @@ from pastchats_memory.views.to_json import to_json
     help="Model to change to: a name, a folder, or `packaged`.",
 )
 @options.threads
-@options.database
-@options.as_json
-def command(
-    embeddings: bool, outcomes: bool, model: str | None, threads: int | None, db: str | None, as_json: bool
-) -> int:
+def command(memory: Memory, embeddings: bool, outcomes: bool, model: str | None) -> CommandResult:
     """Derive embeddings or outcomes again from the stored texts.
 
     Embeddings are made with another model or with the newest version of the same. An interrupted run keeps what it has, and the
@@ -47,14 +44,9 @@ def command(
     if outcomes and model is not None:
         raise UsageFault("outcomes need no model", "Leave --model out, or use --embeddings.")
     options.be_nice()
-    with options.open_memory(db, threads=threads) as memory:
-        options.interrupt_in_order()
-        report, text = _outcomes(memory) if outcomes else _embeddings(memory, model)
-    if as_json:
-        emit_json(to_json(ReindexBody([report])))
-    else:
-        click.echo(text)
-    return DONE
+    options.interrupt_in_order()
+    report, text = _outcomes(memory) if outcomes else _embeddings(memory, model)
+    return CommandResult(lambda: to_json(ReindexBody([report])), lambda: text, is_folded=True)
 
 
 def _outcomes(memory: Memory) -> tuple[Derived, str]:

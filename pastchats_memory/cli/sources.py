@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import click
-
-from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.asking import make_command
-from pastchats_memory.cli.output import counted, emit_json, hanging, table
+from pastchats_memory.cli import options
+from pastchats_memory.cli.asking import CommandResult, make_command, print_result
+from pastchats_memory.cli.output import counted, table
 from pastchats_memory.config import from_home, load
 from pastchats_memory.ingest.overview import SourceReport
 from pastchats_memory.memory.indexing import find_histories, list_sources
@@ -31,16 +29,14 @@ def command(db: str | None, as_json: bool) -> int:
 
     For each it shows how much is indexed, and which files are gone.
     """
-    config = load(db)
-    found = list_sources(config, find_histories())
-    if as_json:
-        emit_json(SOURCES.build(found))
-    elif found:
-        click.echo(hanging(_text(found)))
-    else:
-        message = "No history was found in a usual place; name a folder: pastchats-memory index PATH"
-        click.echo(hanging(message, err=True), err=True)
-    return DONE if found else NOTHING
+    found = list_sources(load(db), find_histories())
+    result = CommandResult(
+        lambda: SOURCES.build(found),
+        lambda: _text(found),
+        is_found=bool(found),
+        nothing="No history was found in a usual place; name a folder: pastchats-memory index PATH",
+    )
+    return print_result(result, as_json=as_json)
 
 
 def _text(found: list[SourceReport]) -> str:

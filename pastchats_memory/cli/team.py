@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.asking import make_command
-from pastchats_memory.cli.output import bar, counted, emit_json, table, warn
+from pastchats_memory.cli.asking import CommandResult, ask_memory, make_command
+from pastchats_memory.cli.output import bar, counted, emit_json, table
 from pastchats_memory.errors import UsageFault
+from pastchats_memory.memory import Memory
 from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line
 from pastchats_memory.views.answers.team import TeamShareBody, TeamWithdrawBody
 from pastchats_memory.views.to_json import to_json
@@ -88,60 +89,47 @@ def _print_preview(found: SharePreview) -> None:
         click.echo(f"  > {one_line(prompt)[:WIDTH]}")
 
 
-@make_command(
-    "push",
-    "pastchats-memory team push",
-    "pastchats-memory team push --json",
-    group=command,
-)
-@options.database
-@options.as_json
-def push(db: str | None, as_json: bool) -> int:
+@ask_memory("push", "pastchats-memory team push", "pastchats-memory team push --json", group=command)
+def push(memory: Memory) -> CommandResult:
     """Write what is new or changed in the shared projects to the team, and delete there what was withdrawn or forgotten.
 
     Run it as often as you like. A run that was interrupted is completed by the next one.
     """
     options.interrupt_in_order()
-    with options.open_memory(db) as memory, bar("row", "writing") as step:
+    with bar("row", "writing") as step:
         report = memory.team.push(step)
-    if as_json:
-        emit_json(to_json(report))
-        return DONE
-    click.echo(f"Wrote {counted(report.sent, 'row')}, deleted {report.deleted}.")
-    if report.waiting:
-        warn([f"{counted(report.waiting, 'turn')} wait for a vector; `pastchats-memory status` says why"])
-    for project in report.held_back:
-        warn([f"{escape_name(project)} is private or excluded now, so nothing of it is there"])
-    return DONE
+    waiting = f"Warning: {counted(report.waiting, 'turn')} wait for a vector; `pastchats-memory status` says why"
+    return CommandResult(
+        lambda: to_json(report),
+        lambda: f"Wrote {counted(report.sent, 'row')}, deleted {report.deleted}.",
+        notes=[
+            *([waiting] if report.waiting else []),
+            *(
+                f"Warning: {escape_name(project)} is private or excluded now, so nothing of it is there"
+                for project in report.held_back
+            ),
+        ],
+    )
 
 
-@make_command(
-    "pull",
-    "pastchats-memory team pull",
-    "pastchats-memory team pull --json",
-    group=command,
-)
-@options.database
-@options.as_json
-def pull(db: str | None, as_json: bool) -> int:
+@ask_memory("pull", "pastchats-memory team pull", "pastchats-memory team pull --json", group=command, create=True)
+def pull(memory: Memory) -> CommandResult:
     """Copy what the others share into a file beside the memory, from which recall and hooks answer.
 
     What you have forgotten or excluded is left out. What the others have withdrawn or forgotten is deleted.
     """
     options.interrupt_in_order()
-    with options.open_memory(db, create=True) as memory:
-        report = memory.team.pull()
-        is_merged = memory.uses_team
-    if as_json:
-        emit_json(to_json(report))
-        return DONE
-    click.echo(f"Received {counted(report.received, 'turn')}, deleted {report.deleted}.")
+    report = memory.team.pull()
+    lines = [f"Received {counted(report.received, 'turn')}, deleted {report.deleted}."]
     if report.refused:
-        click.echo(f"{counted(report.refused, 'row')} left out: forgotten or excluded here, or malformed.")
-    _print_authors("Turns here by author:", [(one.author, one.turns) for one in report.authors])
-    if report.authors and not is_merged:
-        click.echo("`recall --team` answers from them; with `team = true` every recall does.", err=True)
-    return DONE
+        lines.append(f"{counted(report.refused, 'row')} left out: forgotten or excluded here, or malformed.")
+    lines.append(_list_authors("Turns here by author:", [(one.author, one.turns) for one in report.authors]))
+    is_hint_wanted = report.authors and not memory.uses_team
+    return CommandResult(
+        lambda: to_json(report),
+        lambda: "\n".join(lines),
+        notes=["`recall --team` answers from them; with `team = true` every recall does."] if is_hint_wanted else [],
+    )
 
 
 @make_command(
@@ -178,39 +166,31 @@ def withdraw(projects: tuple[str, ...], every: bool, yes: bool, no: bool, db: st
     return DONE if agreed else NOTHING
 
 
-@make_command(
-    "status",
-    "pastchats-memory team status",
-    "pastchats-memory team status --json",
-    group=command,
-)
-@options.database
-@options.as_json
-def status(db: str | None, as_json: bool) -> int:
+@ask_memory("status", "pastchats-memory team status", "pastchats-memory team status --json", group=command)
+def status(memory: Memory) -> CommandResult:
     """Show the team's endpoint, what you share, and who shares how much."""
-    with options.open_memory(db) as memory:
-        found = memory.team.status()
-    if as_json:
-        emit_json(to_json(found))
-    else:
-        _print_status(found)
-    return DONE
+    found = memory.team.status()
+    return CommandResult(lambda: to_json(found), lambda: _describe_status(found))
 
 
-def _print_status(found: TeamStatus) -> None:
-    click.echo(f"Endpoint: {escape_path(found.endpoint)}\nYou share as: {escape_name(found.author)}")
+def _describe_status(found: TeamStatus) -> str:
+    shared = "You share nothing."
     if found.projects:
         rows = [(escape_name(one.project), one.turns, one.shared) for one in found.projects]
-        click.echo(table(rows, headers=("your project", "turns here", "turns there"), stretch=0))
-    else:
-        click.echo("You share nothing.")
-    _print_authors(
-        "At the team:", [(one.author + (" (you)" if one.is_self else ""), one.turns) for one in found.authors]
+        shared = table(rows, headers=("your project", "turns here", "turns there"), stretch=0)
+    there = [(one.author + (" (you)" if one.is_self else ""), one.turns) for one in found.authors]
+    return "\n".join(
+        [
+            f"Endpoint: {escape_path(found.endpoint)}",
+            f"You share as: {escape_name(found.author)}",
+            shared,
+            _list_authors("At the team:", there),
+            _list_authors("Copied here:", [(one.author, one.turns) for one in found.copied]),
+            f"Recall answers from the copy: {'yes' if found.is_merged else 'only with --team'}",
+        ]
     )
-    _print_authors("Copied here:", [(one.author, one.turns) for one in found.copied])
-    click.echo(f"Recall answers from the copy: {'yes' if found.is_merged else 'only with --team'}")
 
 
-def _print_authors(heading: str, authors: Sequence[tuple[str, int]]) -> None:
+def _list_authors(heading: str, authors: Sequence[tuple[str, int]]) -> str:
     listed = ", ".join(f"{escape_name(author)} {turns:,}" for author, turns in authors)
-    click.echo(f"{heading} {listed or 'nothing'}")
+    return f"{heading} {listed or 'nothing'}"

@@ -8,7 +8,7 @@ import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.asking import make_command
-from pastchats_memory.cli.output import emit_json, hanging, is_terminal
+from pastchats_memory.cli.output import emit_json, hanging, is_terminal, notify
 from pastchats_memory.memory.projects import find_current_project, resolve_project
 from pastchats_memory.tasks.capture import CaptureDecision
 from pastchats_memory.tasks.similarity import SimilarTask
@@ -55,7 +55,7 @@ def command(text: tuple[str, ...], yes: bool | None, project: str | None, db: st
         click.echo(f"✅ Task created: {escape_name(captured.task.key)}")
     else:
         refused = "Nothing was written; --yes adds it as a comment, --no creates a task all the same."
-        click.echo(hanging(refused, err=True), err=True)
+        notify(refused)
     return NOTHING if captured.outcome == "found" else DONE
 
 

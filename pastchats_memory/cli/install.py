@@ -7,7 +7,7 @@ import sys
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json, hanging, is_terminal
+from pastchats_memory.cli.output import emit_json, hanging, is_terminal, notify
 from pastchats_memory.config import state_folder
 from pastchats_memory.hooks.install import TARGETS, SettingsChange, advice, plan_install, plan_uninstall, write
 from pastchats_memory.text.display import sanitise
@@ -50,10 +50,10 @@ def install(target: str, only_print: bool, show_diff: bool, yes: bool, no: bool,
         text = (
             f"Its next sessions recall before each prompt; `pastchats-memory uninstall {target}` takes this out again."
         )
-        click.echo(hanging(text, err=True), err=True)
+        notify(text)
     if not as_json and (code == DONE or not changes):
         for sentence in advice(target):
-            click.echo(hanging(sentence, err=True), err=True)
+            notify(sentence)
     return DONE if only_print or not changes else code
 
 
@@ -76,7 +76,7 @@ def apply_changes(
         emit_json((INSTALL if verb == "install" else UNINSTALL).build(results))
     elif changes:
         for copy in copies.values():
-            click.echo(hanging(f"The file as it was: {copy}", err=True), err=True)
+            notify(f"The file as it was: {copy}")
         if not answer:
             click.echo("Nothing was changed; --yes makes the changes.", err=True)
     return DONE if answer and changes else NOTHING

@@ -12,7 +12,7 @@ import click
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.asking import make_command
 from pastchats_memory.cli.index import index_with_progress
-from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, warn
+from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, notify, warn
 from pastchats_memory.config import Config, from_home, load, state_folder
 from pastchats_memory.errors import MemoryFault
 from pastchats_memory.formats.registry import History
@@ -216,7 +216,7 @@ class _Setup:
 
     def _say(self, sentence: str) -> None:
         if not self._is_quiet:
-            click.echo(hanging(sanitise(sentence), err=True), err=True)
+            notify(sanitise(sentence))
 
 
 def _question(part: AgentPart, verb: str) -> str:

@@ -1,21 +1,20 @@
-"""Databases as unreleased older builds wrote them."""
+"""Databases that bear the marks of unreleased older builds."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import apsw
-from program import REPOSITORY
 
-DATABASES = REPOSITORY / "fixtures" / "databases"
-VERSIONS = sorted(int(file.stem.removeprefix("build-")) for file in DATABASES.glob("build-*.sql"))
-"""Schema versions of the fixtures: the first one, one with tasks and a live turn, the last one with all tables."""
+from pastchats_memory.store.schema import EARLY_APPLICATION_ID
 
 
 def make_older(path: Path, version: int) -> Path:
-    """Create the database that the build with this schema version left."""
+    """Create a database with the marks of the build with this schema version, and one turn."""
     connection = apsw.Connection(str(path))
-    connection.execute((DATABASES / f"build-{version}.sql").read_text(encoding="utf-8"))
+    connection.execute(f"PRAGMA application_id={EARLY_APPLICATION_ID}; PRAGMA user_version={version}")
+    connection.execute("CREATE TABLE prompts(id INTEGER PRIMARY KEY, content TEXT)")
+    connection.execute("INSERT INTO prompts VALUES (1, 'How do we retry webhooks that fail?')")
     connection.execute("PRAGMA journal_mode=WAL").fetchall()
     connection.close()
     return path

@@ -57,8 +57,6 @@ def restore(file: Path, yes: bool, no: bool, db: str | None, as_json: bool) -> i
     FILE is checked first, and only read. The old memory stays until the new one is complete; a process that reads
     meanwhile sees one or the other. If there is a memory already you are asked; without a terminal, --yes agrees.
     Everything that you forgot in the present memory stays forgotten.
-
-    FILE may be a backup, or a database of an unreleased older build: its turns and tasks are copied.
     """
     options.interrupt_in_order()
     if not os.path.lexists(file):

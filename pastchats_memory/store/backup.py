@@ -21,7 +21,6 @@ from pastchats_memory.store.atomic_file import new_file, partial_file, replace_f
 from pastchats_memory.store.database import (
     BUSY_MS,
     Database,
-    is_of_older_build,
     make_folder,
     open_database,
     refuse_foreign,
@@ -29,7 +28,6 @@ from pastchats_memory.store.database import (
     side_files,
 )
 from pastchats_memory.store.errors import translate_errors
-from pastchats_memory.store.older_builds import copy_rows
 
 PAGES = 4096
 """Copied at a time: 16 MB."""
@@ -71,8 +69,7 @@ def restore(file: Path, path: Path, *, vec0: bool = True) -> tuple[Counts, Path 
     """Replace the database at a path by the one in a file, which is only read.
 
     The copy is checked first, and everything that the present database has forgotten is forgotten in it. The present
-    database is replaced in one transaction, so a reader sees either the one or the other. Of a file that an unreleased
-    older build wrote, the rows are copied into the present schema.
+    database is replaced in one transaction, so a reader sees either the one or the other.
 
     Args:
         file: a backup, or any other database of ours.
@@ -83,7 +80,7 @@ def restore(file: Path, path: Path, *, vec0: bool = True) -> tuple[Counts, Path 
         The contents, and the new name of the present database if it was too damaged to be written over.
 
     Raises:
-        DatabaseMissing, DatabaseCorrupt, DatabaseNewer: the file cannot be restored; the database is as it was.
+        DatabaseMissing, DatabaseCorrupt, DatabaseNewer, DatabaseOlder: the file cannot be restored; the database is as it was.
         DatabaseOlder: the database at the path is of an older build; it is as it was.
         StoreFault: the database cannot be written; it is as it was.
     """
@@ -91,7 +88,7 @@ def restore(file: Path, path: Path, *, vec0: bool = True) -> tuple[Counts, Path 
         raise UsageFault(f"{file} is the database itself", HINT)
     make_folder(path)
     with partial_file(path) as partial:
-        _read_into(file, partial, vec0=vec0)
+        _read_into(file, partial)
         with open_database(partial, vec0=vec0) as new:
             new.run("PRAGMA journal_mode=WAL")  # a copy that was made by other means may lack it
             _refuse_damaged(new, file)
@@ -109,13 +106,9 @@ def _count(database: Database) -> Counts:
     return Counts(turns, tasks, database.path.stat().st_size)
 
 
-def _read_into(file: Path, partial: Path, *, vec0: bool) -> None:
+def _read_into(file: Path, partial: Path) -> None:
     """Copy the database in a file into an empty one."""
     with _open_read_only(file) as source:
-        if is_of_older_build(source):
-            with open_database(partial, vec0=vec0) as new:
-                copy_rows(source, new)
-            return
         refuse_foreign(source)
         if not source.value("PRAGMA application_id"):
             raise DatabaseCorrupt(f"{file} is empty", HINT)

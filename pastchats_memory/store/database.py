@@ -439,8 +439,7 @@ def refuse_foreign(database: Database) -> None:
         _keep_log(database)
         raise DatabaseOlder(
             f"{database.path} is of an unreleased older build (its schema version {version})",
-            f"`pastchats-memory restore {database.path} --db NEW` copies it into a new database; or index again, with "
-            "--db NEW. The file is untouched.",
+            "This release cannot read it. Index again into another file, with --db NEW; this one is untouched.",
         )
     if application == APPLICATION_ID:
         if version > SCHEMA_VERSION:

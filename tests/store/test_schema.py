@@ -10,7 +10,7 @@ from pathlib import Path
 
 import apsw
 import pytest
-from older_builds import VERSIONS, make_older
+from older_builds import make_older
 from whole import assert_whole
 
 from pastchats_memory import Memory
@@ -20,22 +20,18 @@ from pastchats_memory.store import schema
 from pastchats_memory.store.database import open_database
 
 
-def test_the_fixtures_cover_the_first_a_middle_and_the_last_older_build() -> None:
-    assert VERSIONS == [1, 7, 14]
-
-
 def test_the_installed_schema_has_the_version_that_the_code_knows() -> None:
     assert "prompts" in schema.schema_names()
 
 
 @pytest.mark.promise("durability", "A database of an older build is refused and stays as it is.")
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", [1, 14])
 def test_a_database_of_an_older_build_is_refused_and_stays_byte_for_byte(tmp_path: Path, version: int) -> None:
     path = make_older(tmp_path / "memory.db", version)
     before = path.read_bytes()
     with pytest.raises(DatabaseOlder, match=rf"unreleased older build \(its schema version {version}\)") as raised:
         open_database(path)
-    assert f"pastchats-memory restore {path} --db NEW" in raised.value.hint
+    assert "Index again into another file, with --db NEW" in raised.value.hint
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["memory.db"]
 

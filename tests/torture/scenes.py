@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from moments import EXCHANGE
-from older_builds import VERSIONS, make_older
 from program import Program
 from stage import FIXTURES, Size, Stage, write_lines
 
@@ -238,14 +237,6 @@ def _delete_task(stage: Stage, finish: Finish) -> Scene:
     return Scene("task delete", stage.home, program("task", "delete", key, "--yes"), is_repeatable=False)
 
 
-def _restore_older(stage: Stage, finish: Finish) -> Scene:
-    """Restore a database of an older build over an empty one."""
-    stage.home.mkdir()
-    make_older(stage.home / "old.db", VERSIONS[-1])
-    finish(Scene("first task", stage.home, program("task", "add", "Water the roses")))
-    return Scene("restore of an older build", stage.home, program("restore", "old.db", "--yes"))
-
-
 def _sync(stage: Stage, finish: Finish) -> Scene:
     """Exchange turns, a task and a forgetting with another machine, both of which have news."""
     stage.write_history(grown=True)
@@ -280,7 +271,6 @@ SCENES: Mapping[str, Callable[[Stage, Finish], Scene]] = {
     "outcomes": _outcomes,
     "restore": _restore,
     "redact": _redact,
-    "restore-older": _restore_older,
     "doctor": _doctor,
     "task-import": _import_tasks,
     "task-attach": _attach,

@@ -15,7 +15,7 @@ KILLS = 8
 
 
 @pytest.mark.promise("durability", "A killed process loses nothing that was stored.")
-@pytest.mark.parametrize("scenes", ["grown,capture,live,redact", "reindex,restore,restore-older"])
+@pytest.mark.parametrize("scenes", ["grown,capture,live,redact", "reindex,restore"])
 def test_the_next_run_completes_the_work_of_a_killed_one(scenes: str) -> None:
     command = [sys.executable, str(LOOP), "--kills", str(KILLS), "--scenes", scenes, "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -71,6 +71,13 @@ def test_an_expression_matches_no_text_that_lacks_its_words(source: str, text: s
         assert any(word in fold_case(text) for word in words)
 
 
+def test_the_package_uses_nothing_private_of_re() -> None:
+    files = sorted((REPOSITORY / "pastchats_memory").rglob("*.py"))
+    assert len(files) > 150
+    private = re.compile(r"\bfrom re import _|\bre\._|\bsre_")
+    assert [str(file) for file in files if private.search(file.read_text(encoding="utf-8"))] == []
+
+
 def test_the_table_of_required_words_is_current() -> None:
     assert len(PATTERNS) > 40
     assert REQUIRED_WORDS.read_text(encoding="utf-8") == build_table(), "run scripts/word_lists/required_words.py"

@@ -53,29 +53,29 @@ def test_text_behind_a_cursor_call_is_its_argument(tmp_path):
     assert calls_of(fold, tmp_path) == [None, ["edit_file_v2 docs/a b.md"]]
 
 
-FOLDED = '<tool-use data-tool-type="{kind}" data-tool-name="t"><details>\n<summary>Tool use: **t**{told}</summary>\n\n{below}\n</details></tool-use>'
+FOLDED = '<tool-use data-tool-type="{kind}" data-tool-name="t"><details>\n<summary>Tool use: **t**{detail}</summary>\n\n{below}\n</details></tool-use>'
 
 
 @pytest.mark.parametrize(
     ("fold", "call"),
     [
-        (FOLDED.format(kind="x", told=" • Run command: make lint", below=""), "t make lint"),
-        (FOLDED.format(kind="x", told=" `make lint`", below=""), "t make lint"),
-        (FOLDED.format(kind="shell", told="", below="`make lint`\n"), "t make lint"),
-        (FOLDED.format(kind="x", told="", below="```sh\nmake lint\n```\n"), "t make lint"),
+        (FOLDED.format(kind="x", detail=" • Run command: make lint", below=""), "t make lint"),
+        (FOLDED.format(kind="x", detail=" `make lint`", below=""), "t make lint"),
+        (FOLDED.format(kind="shell", detail="", below="`make lint`\n"), "t make lint"),
+        (FOLDED.format(kind="x", detail="", below="```sh\nmake lint\n```\n"), "t make lint"),
         *(
-            (FOLDED.format(kind="x", told="", below=f"{deed}: docs/a b.md\n"), "t docs/a b.md")
+            (FOLDED.format(kind="x", detail="", below=f"{deed}: docs/a b.md\n"), "t docs/a b.md")
             for deed in ("Read file", "Editing file", "Write file", "Create file", "Deleted file", "List directory")
         ),
-        (FOLDED.format(kind="read", told="", below="`docs/a b.md`\n"), "t docs/a b.md"),
-        (FOLDED.format(kind="search", told="", below=" pattern `a` include `b`\n"), "t"),
-        (FOLDED.format(kind="shell", told="", below='`echo "`date`"`\n'), 't echo "`date`"'),
-        (FOLDED.format(kind="x", told="", below='```json\n{"path": "a.md"}\n```\n'), "t a.md"),
-        (FOLDED.format(kind="x", told="", below='```json\n{"path": \n```\n'), "t"),
-        (FOLDED.format(kind="x", told="", below="**Input:**\n\n- path: `a.md`\n- n: `1`\n"), "t a.md"),
-        (FOLDED.format(kind="write", told="", below="```sh\nmake lint\n```\n"), "t"),
+        (FOLDED.format(kind="read", detail="", below="`docs/a b.md`\n"), "t docs/a b.md"),
+        (FOLDED.format(kind="search", detail="", below=" pattern `a` include `b`\n"), "t"),
+        (FOLDED.format(kind="shell", detail="", below='`echo "`date`"`\n'), 't echo "`date`"'),
+        (FOLDED.format(kind="x", detail="", below='```json\n{"path": "a.md"}\n```\n'), "t a.md"),
+        (FOLDED.format(kind="x", detail="", below='```json\n{"path": \n```\n'), "t"),
+        (FOLDED.format(kind="x", detail="", below="**Input:**\n\n- path: `a.md`\n- n: `1`\n"), "t a.md"),
+        (FOLDED.format(kind="write", detail="", below="```sh\nmake lint\n```\n"), "t"),
         (
-            FOLDED.format(kind="write", told="", below="```diff\n*** Begin Patch\n*** Update File: a.md\n+b\n```\n"),
+            FOLDED.format(kind="write", detail="", below="```diff\n*** Begin Patch\n*** Update File: a.md\n+b\n```\n"),
             "t a.md",
         ),
         ('<tool-use data-tool-type="x">\n\nNothing of it is known.\n\n</tool-use>', "tool"),
@@ -95,7 +95,7 @@ def test_a_fold_tells_of_its_call_in_each_of_the_ways_that_versions_have(tmp_pat
     ],
 )
 def test_a_command_is_shown_as_it_was_run(tmp_path, text, call):
-    assert calls_of(FOLDED.format(kind="x", told="", below=f"```json\n{text}\n```\n"), tmp_path) == [None, [call]]
+    assert calls_of(FOLDED.format(kind="x", detail="", below=f"```json\n{text}\n```\n"), tmp_path) == [None, [call]]
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_text_that_resembles_a_call_is_text(tmp_path, text):
 
 
 def test_printed_text_is_recognised_as_output(tmp_path):
-    fold = FOLDED.format(kind="x", told=" • Run command: make lint", below="```\nmake: *** [lint] Error 1\n```\n")
+    fold = FOLDED.format(kind="x", detail=" • Run command: make lint", below="```\nmake: *** [lint] Error 1\n```\n")
     assert outputs_of(fold, tmp_path) == ["$ make lint\nmake: *** [lint] Error 1"]
 
 
@@ -166,17 +166,17 @@ def test_a_look_at_an_error_is_no_failure(tmp_path):
 
 def test_the_second_json_of_a_fold_is_what_the_tool_answered(tmp_path):
     text = '```json\n{"command": "./fire.sh"}\n```\n\n```json\n{"output":"boom","metadata":{"exit_code":1}}\n```\n'
-    assert outputs_of(FOLDED.format(kind="x", text="", below=text), tmp_path) == ["$ ./fire.sh\nExit code 1\nboom"]
+    assert outputs_of(FOLDED.format(kind="x", detail="", below=text), tmp_path) == ["$ ./fire.sh\nExit code 1\nboom"]
 
 
 def test_an_output_may_look_like_a_list_of_inputs(tmp_path):
-    fold = FOLDED.format(kind="shell", told=" `make lint`", below="```\n- a.md: `b\n- c.md: d`\n1 error\n```\n")
+    fold = FOLDED.format(kind="shell", detail=" `make lint`", below="```\n- a.md: `b\n- c.md: d`\n1 error\n```\n")
     assert outputs_of(fold, tmp_path) == ["$ make lint\n- a.md: `b\n- c.md: d`\n1 error"]
 
 
 def test_only_a_tool_that_asks_has_an_answer_of_the_person(tmp_path):
     asked = "**Which?**\n\n**Answer:** Both\n"
-    fold = FOLDED.format(kind="x", told="", below=asked)
+    fold = FOLDED.format(kind="x", detail="", below=asked)
     assert [turn.content for turn in read(fold, tmp_path)] == ["Write it.", "I write it."]
     assert "Which?\nBoth" in [
         turn.content for turn in read(fold.replace("**t**", "**AskUser**").replace('"t"', '"AskUser"'), tmp_path)
@@ -185,7 +185,7 @@ def test_only_a_tool_that_asks_has_an_answer_of_the_person(tmp_path):
 
 def test_a_tool_result_names_a_file_only_after_an_edit(tmp_path):
     below = "```text\nThe file a.md has been updated.\n```\n"
-    assert calls_of(FOLDED.format(kind="x", told="", below=below), tmp_path) == [None, ["t"]]
+    assert calls_of(FOLDED.format(kind="x", detail="", below=below), tmp_path) == [None, ["t"]]
     assert calls_of(EDITED.replace("Path: `a.md`\n\n", "").format(below=below), tmp_path) == [None, ["Edit a.md"]]
 
 
@@ -201,7 +201,7 @@ def test_a_file_that_is_cut_at_the_top_may_begin_with_a_subagent(tmp_path):
 
 
 def test_the_result_of_an_edit_is_no_command_output(tmp_path):
-    fold = FOLDED.format(kind="x", told=" • Edit file: a.md", below="```\nError: no such file\n```\n")
+    fold = FOLDED.format(kind="x", detail=" • Edit file: a.md", below="```\nError: no such file\n```\n")
     assert not any(output.startswith("$") for output in outputs_of(fold, tmp_path))
 
 
@@ -219,7 +219,7 @@ def test_output_of_a_client_command_is_no_message(tmp_path):
 
 
 def test_the_tools_of_a_subagent_are_not_those_of_the_agent_that_called_it(tmp_path):
-    fold = FOLDED.format(kind="read", told="", below="`b.md`\n")
+    fold = FOLDED.format(kind="read", detail="", below="`b.md`\n")
     messages = read(
         f"_**Agent - sidechain (opus)**_\n\nI read.\n\n{fold}\n\n_**Agent**_\n\n{fold.replace('b.md', 'a.md')}",
         tmp_path,

@@ -234,9 +234,9 @@ class _Dialogue(MarkdownDialogue[_Part]):
         fenced = _FENCED.match(part.text) if part.name == "tool" else None
         arguments = parse_json(fenced["inside"] if fenced else part.text) if part.tool else None
         if isinstance(arguments, dict):
-            return ParsedPart("", "call", [ToolUse(part.tool, arguments, "", failed=False, line=0)])
+            return ParsedPart("", "call", [ToolUse(0, part.tool, arguments)])
         if fenced:
-            return ParsedPart("", "result", [ToolUse("", {}, fenced["inside"], failed=False, line=0)])
+            return ParsedPart("", "result", [ToolUse(0, answered=fenced["inside"])])
         return ParsedPart(part.text, KINDS.get(part.name, "prompt"))
 
     @cached_property

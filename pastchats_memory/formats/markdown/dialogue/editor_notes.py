@@ -11,10 +11,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise, takewhile
-from typing import NamedTuple
 from urllib.parse import unquote
 
 from pastchats_memory.formats.base.markdown import find_line
+from pastchats_memory.formats.markdown.dialogue.tool_sections import ToolUse
 
 COPILOT = "GitHub Copilot"
 
@@ -49,15 +49,6 @@ _USED = re.compile(r"(?:Using \"|Ran `)([^\"`]{1,80})[\"`]\Z")
 _DRIVE = re.compile(r"/(?=[A-Za-z]:/)")
 
 
-class EditorAction(NamedTuple):
-    """An action of the agent: a command, a changed file, a tool."""
-
-    place: int
-    """0-based line."""
-    tool: str
-    arguments: dict[str, object]
-
-
 def find_signers(lines: Sequence[str]) -> dict[str, str]:
     """Return the role by the text before the colon of the first words and of Copilot's, in a copied chat of VS Code.
 
@@ -76,23 +67,23 @@ def find_signers(lines: Sequence[str]) -> dict[str, str]:
     return {account: "user", f"{BOLD}{COPILOT}" if account.startswith(HEADED) else COPILOT: "assistant"}
 
 
-def extract_actions(lines: Sequence[str]) -> tuple[list[str], list[EditorAction]]:
-    """Return the lines with notes and the empty fences around edits made blank, and the actions in the notes."""
-    words, actions = list(lines), list[EditorAction]()
+def extract_actions(lines: Sequence[str]) -> tuple[list[str], list[ToolUse]]:
+    """Return the lines with notes and the empty fences around edits made blank, and the agent's actions in the notes."""
+    words, actions = list(lines), list[ToolUse]()
     place = 0
     while place < len(lines):
         line, end = lines[place].rstrip(), place + 1
         if found := _RUN.match(lines[place]):
             end = _end_of_command(lines, place)
             command = "\n".join([lines[place][found.end() :], *lines[place + 1 : end]])
-            actions.append(EditorAction(place, "Terminal", {"command": _RUN_ENDS.sub("", command)}))
+            actions.append(ToolUse(place, "Terminal", {"command": _RUN_ENDS.sub("", command)}))
         elif found := _EDIT.match(line):
             if found["path"]:
                 end = _end_of_block(lines, place, lambda line: line == "</details>")
             path = found["path"] or _path_of_uri(found["uri"] or found["created"] or "")
-            actions.append(EditorAction(place, "Edit", {"path": path}))
+            actions.append(ToolUse(place, "Edit", {"path": path}))
         elif found := _USED.match(line):
-            actions.append(EditorAction(place, found[1].title().replace(" ", "") if " " in found[1] else found[1], {}))
+            actions.append(ToolUse(place, found[1].title().replace(" ", "") if " " in found[1] else found[1]))
         elif lines[place].startswith(_INPUT):
             if lines[place].endswith("{"):
                 end = _end_of_block(lines, place, lambda line: line == "}")

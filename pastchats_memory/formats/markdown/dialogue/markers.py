@@ -3,47 +3,35 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from pastchats_memory.formats.base.markdown import find_line
 from pastchats_memory.text.timestamps import LOCAL, MOMENT, iso_utc
 
-NAMES = {
-    "user": "user human you me usuario usuário utilisateur utente benutzer nutzer gebruiker пользователь 用户 用戶 使用者 ユーザー 사용자 người nguoi du vous você användare bruger bruker käyttäjä uživatel użytkownik utilizator felhasználó kullanıcı pengguna користувач χρήστης المستخدم کاربر משתמש 你 您 我 あなた 나 tú ty вы sie jij",
-    "assistant": "asistente assistente assistent ассистент помощник 助手 助理 アシスタント 어시스턴트 trợ tro asistent asistan asisten asystent асистент asszisztens βοηθός المساعد دستیار assistant chatgpt claude gemini ai bot model agent gpt copilot cursor bard grok deepseek mistral llama qwen perplexity planner codex cascade windsurf antigravity kiro cline amp junie devin ki ia ии opencode lovable replit kimi glm minimax trae augment qoder manus",
-    "system": "system developer",
-    "tool": "tool function",
-}
-SECTIONS = {"user": "prompt question query", "assistant": "response answer reply"}
-"""Words that answers also use as headings: a family of their own, so that a file has markers of one family."""
 THOUGHT = "thought"
 """The role of a heading above what the model thought."""
-LETTERS = {"user": "q", "assistant": "a"}
-"""Also those of lists of frequent questions, so such markers are doubtful."""
-CALLOUT_WORDS = {
-    "user": "user question human prompt you",
-    "assistant": "agent assistant answer ai bot gpt chatgpt claude gemini model",
-}
-
 LONGEST_LINE = 200
 """The most characters of a heading with a role. Lines that carry the words themselves (`**You:** …`) may be longer."""
 LONGEST_VERB_LINE = 60
 """The most characters of `You said:` and its like; a longer line is a sentence that ends with a colon."""
 
+_SPEAKERS: dict[str, dict[str, list[str]]] = tomllib.loads(
+    Path(__file__).with_name("speakers.toml").read_text(encoding="utf-8")
+)
 _ROLES = {
     word: (family, role)
-    for family, table in (("names", NAMES), ("sections", SECTIONS), ("letters", LETTERS))
-    for role, words in table.items()
-    for word in words.split()
+    for family in ("names", "sections", "letters")
+    for role, words in _SPEAKERS[family].items()
+    for word in words
 }
 _ATX = re.compile(r"(#{1,6})[ \t]+(\S.*)\Z")
 _HTML = re.compile(r"<h([1-6])[^<>]{0,80}>([^<>]{1,80})</h\1>\s*\Z", re.IGNORECASE)
 _BOLD = re.compile(r"(?:\*\*|__)(?=\S)([^*_\n]{1,80})(?:\*\*|__)(:?)(.*)\Z", re.DOTALL)
 _PLAIN = re.compile(r"(?:[^\w\s\x00-\x7f]{1,8}\s*)?([^\W\d_]{1,16})(?::(?:[ \t]+(.*)|\Z)|：[ \t]*(.*))", re.DOTALL)
 """A name without markup, perhaps behind a picture, and the words behind its colon."""
-NO_PLAIN_NAMES = frozenset({"amp", "developer", "devin", "function", "model", "planner", "tool"})
-"""Names that stand before a colon in other texts too."""
 _RULED = re.compile(
     r"(={2,20}|-{2,20}|~{2,20})[ \t]*([^-=~\s][^=~\n]{0,60}?)[ \t]*\1\Z"
     r"|\[([^\[\]\n]{1,40})\](?::?\Z|:[ \t]+(?!<|\w+:/)(.*)\Z)",
@@ -74,11 +62,6 @@ _SPEECH_VERB = re.compile(
     r"|disse|ha detto|zei|сказали?|powiedział|说|說)(?!\w)",
     re.IGNORECASE,
 )
-_PAGE_LABELS = {
-    "user": ("你说", "你說", "您说", "您說", "has dicho", "dijiste", "hai detto", "나의 말", "powiedziałeś", "je zei"),
-    "assistant": ("chatgpt说", "chatgpt說", "chatgpt의 말", "o chatgpt disse"),
-}
-"""What pages of ChatGPT write above a message in languages whose words for it are not a name and a verb."""
 _KIND = re.compile(
     r"(?:['’]s)?[\s_]+(message|prompt|input|query|question|request|turn|response|answer|reply|output|assistant|agent|cli|dùng|dung|lý|ly)\b",
     re.IGNORECASE,
@@ -97,7 +80,6 @@ _MODEL = re.compile(
 _MARKED = re.compile(
     r"<(sub|small|time|sup)>([^<>]{0,80})</\1>|\(([^()]{0,80})\)|\[([^\[\]]{0,80})\]|`([^`]{0,80})`|\*([^*]{0,80})\*"
 )
-_PICTURES = {"user": "👤🧑👨👩🙋🙂😀", "assistant": "🤖🦾🧠"}
 _PICTURED_NAME = re.compile(r"🤖\s?\*\*[A-Z][A-Za-z]{1,30}\*\*\Z")
 _LABEL_MARKUP = re.compile(
     r"""
@@ -191,9 +173,7 @@ def parse_fold(lines: Sequence[str], place: int) -> RoleMarker | None:
     label = _parse_label(_INLINE_TAG.sub("", found[1])) if found else None
     if found is None or label is None:
         return None
-    return RoleMarker(
-        place, label.role, "fold", label.family, timestamp=label.timestamp, words=found[2].strip(), height=height
-    )
+    return label.mark(place, "fold", words=found[2].strip(), height=height)
 
 
 def _parse_word(line: str, place: int) -> RoleMarker | None:
@@ -221,12 +201,12 @@ def _parse_row(line: str, place: int) -> RoleMarker | None:
     label = _parse_label(found[1].strip("*_ ").removesuffix(":")) if found else None
     if found is None or label is None or not found[2].strip():
         return None
-    return RoleMarker(place, label.role, "table", label.family, timestamp=label.timestamp, words=found[2].strip())
+    return label.mark(place, "table", words=found[2].strip())
 
 
 def _parse_picture(line: str, place: int) -> RoleMarker | None:
     """Parse a picture of the speaker before the words."""
-    role = next((role for role, pictures in _PICTURES.items() if line[:1] in pictures), None) if line else None
+    role = _find_role("pictures", line[:1])
     words = line[1:].lstrip("\u200d\ufe0f\U0001f4bb ").rstrip()
     return RoleMarker(place, role, "picture", "names", words=words) if role and words else None
 
@@ -236,7 +216,7 @@ def _parse_underlined(lines: Sequence[str], place: int) -> RoleMarker | None:
     below = lines[place + 1].strip() if place + 1 < len(lines) else ""
     if len(below) < 3 or set(below) not in ({"-"}, {"="}) or not (label := _parse_label(lines[place])):  # noqa: PLR2004 - as in CommonMark's practice
         return None
-    return RoleMarker(place, label.role, "setext", label.family, timestamp=label.timestamp, height=2)
+    return label.mark(place, "setext", height=2)
 
 
 def _parse_named(lines: Sequence[str], line: str, place: int) -> RoleMarker | None:
@@ -313,7 +293,7 @@ def _parse_verb_line(line: str, place: int) -> RoleMarker | None:
         or not label.has_verb
     ):
         return None
-    return RoleMarker(place, label.role, "said", label.family, timestamp=label.timestamp, has_verb=True)
+    return replace(label.mark(place, "said"), has_verb=True)
 
 
 def _parse_plain(lines: Sequence[str], place: int) -> RoleMarker | None:
@@ -328,7 +308,7 @@ def _parse_name(line: str, syntax: str, place: int) -> RoleMarker | None:
     """Parse a name and a colon at the beginning of a line."""
     found = _PLAIN.match(line)
     name = found[1].lower() if found else ""
-    is_name = name in _ROLES and name not in NO_PLAIN_NAMES
+    is_name = name in _ROLES and name not in _SPEAKERS["not_before_a_colon"]["names"]
     if found is None or not is_name or (found[1].islower() and name not in ("user", "assistant")):
         return None
     family, role = _ROLES[name]
@@ -353,9 +333,7 @@ def _parse_heading(found: re.Match[str] | None, place: int) -> RoleMarker | None
     if found is None or len(found[0]) > LONGEST_LINE or (label := _parse_label(found[2])) is None:
         return None
     syntax, level = ("atx", len(found[1])) if found[0].startswith("#") else ("html", int(found[1]))
-    return RoleMarker(
-        place, label.role, syntax, label.family, level, label.timestamp, has_verb=label.has_verb, tool=label.tool
-    )
+    return replace(label.mark(place, syntax, level), has_verb=label.has_verb, tool=label.tool)
 
 
 def _parse_ruled(line: str, place: int) -> RoleMarker | None:
@@ -364,7 +342,7 @@ def _parse_ruled(line: str, place: int) -> RoleMarker | None:
     label = _parse_label(found[2] or found[3]) if found else None
     if found is None or label is None:
         return None
-    return RoleMarker(place, label.role, "ruled", label.family, timestamp=label.timestamp, words=found[4] or "")
+    return label.mark(place, "ruled", words=found[4] or "")
 
 
 def _parse_bold(line: str, syntax: str, place: int) -> RoleMarker | None:
@@ -376,16 +354,15 @@ def _parse_bold(line: str, syntax: str, place: int) -> RoleMarker | None:
         tail = _parse_tail(f" {rest}") if rest else None
         if rest and tail is None:
             return None
-        return RoleMarker(place, label.role, syntax, label.family, timestamp=label.timestamp or (tail or ""))
-    return RoleMarker(place, label.role, syntax, label.family, timestamp=label.timestamp, words=rest)
+        return replace(label, timestamp=label.timestamp or (tail or "")).mark(place, syntax)
+    return label.mark(place, syntax, words=rest)
 
 
 def _parse_callout(line: str, place: int) -> RoleMarker | None:
     found = _CALLOUT.match(line)
     if found is None:
         return None
-    words = re.split(r"[ _-]", found[1].lower())
-    role = next((role for role, known in CALLOUT_WORDS.items() if set(words) & set(known.split())), None)
+    role = _find_role("callouts", *re.split(r"[ _-]", found[1].lower()))
     moment = _TIME.search(found[2])
     return (
         None
@@ -396,11 +373,17 @@ def _parse_callout(line: str, place: int) -> RoleMarker | None:
 
 @dataclass(frozen=True, slots=True)
 class _Label:
+    """The name of a speaker, and what stands around it."""
+
     role: str
-    family: str
-    timestamp: str | None
-    has_verb: bool
+    family: str = "names"
+    timestamp: str | None = None
+    has_verb: bool = False
     tool: str = ""
+
+    def mark(self, place: int, syntax: str, level: int = 0, words: str = "", height: int = 1) -> RoleMarker:
+        """Return the marker of a line with this label."""
+        return RoleMarker(place, self.role, syntax, self.family, level, self.timestamp, words, height=height)
 
 
 def _parse_label(text: str) -> _Label | None:
@@ -410,12 +393,12 @@ def _parse_label(text: str) -> _Label | None:
     """
     text = text.strip().strip("#").strip().replace("：", ":")
     if (pictured := _role_of_picture(text) or _role_of_pictured_name(text)) is not None:
-        return _Label(pictured, "names", None, has_verb=False)
+        return _Label(pictured)
     if _PLUGIN.match(text):
-        return _Label("tool", "names", None, has_verb=False)
+        return _Label("tool")
     phrase = text.removesuffix(":").strip().lower()
-    if labelled := next((role for role, phrases in _PAGE_LABELS.items() if phrase in phrases), None):
-        return _Label(labelled, "names", None, has_verb=True)
+    if labelled := _find_role("page_labels", phrase):
+        return _Label(labelled, has_verb=True)
     leading = _LEADING.match(text)
     text = text[leading.end() :] if leading else text
     if text.startswith("[") and text.endswith("]"):
@@ -441,10 +424,14 @@ def _parse_label(text: str) -> _Label | None:
     return _Label(role, known[0], timestamp or before_it, bool(more and more.re is _SPEECH_VERB), tool)
 
 
+def _find_role(table: str, *words: str) -> str | None:
+    """Return the first role of which a table has one of some words."""
+    return next((role for role, known in _SPEAKERS[table].items() if not set(words).isdisjoint(known)), None)
+
+
 def _role_of_picture(text: str) -> str | None:
     """Return the role that a picture alone stands for."""
-    plain = text.rstrip(":\u200d\ufe0f\U0001f4bb ")
-    return next((role for role, pictures in _PICTURES.items() if len(plain) == 1 and plain in pictures), None)
+    return _find_role("pictures", text.rstrip(":\u200d\ufe0f\U0001f4bb "))
 
 
 def _role_of_pictured_name(text: str) -> str | None:

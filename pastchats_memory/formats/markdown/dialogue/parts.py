@@ -15,7 +15,13 @@ from pastchats_memory.formats.base.markdown import find_line, in_code
 from pastchats_memory.formats.base.source import Json, mapping_of, parse_json, text_of
 from pastchats_memory.formats.base.visible_words import visible_words
 from pastchats_memory.formats.markdown.dialogue.editor_notes import extract_actions
-from pastchats_memory.formats.markdown.dialogue.tool_sections import OPENCODE, ToolUse, extract_calls, in_exported_code
+from pastchats_memory.formats.markdown.dialogue.tool_sections import (
+    OPENCODE,
+    ToolUse,
+    describe_call,
+    extract_calls,
+    in_exported_code,
+)
 from pastchats_memory.formats.registry import any_dialect
 
 NO_WORDS = ("No response requested.", "(no content)")
@@ -94,8 +100,7 @@ def parse_part(lines: Sequence[str], *, person: bool, has_tool_lines: bool) -> P
         remaining = _drop_tagged_thoughts(remaining)
     reader = _PartReader(remaining, person=person, has_tool_lines=has_tool_lines)
     reader.read()
-    uses += [ToolUse(action.tool, action.arguments, "", failed=False, line=action.place) for action in actions]
-    reader.uses = sorted([*reader.uses, *uses], key=lambda one: one.line)
+    reader.uses = sorted([*reader.uses, *uses, *actions], key=lambda use: use.line)
     unseen = UNSEEN if person else UNSEEN | CALLS
     text = _drop_hidden_content("\n".join(reader.words).strip(), unseen)
     if remaining != list(lines):
@@ -154,7 +159,7 @@ class _PartReader:
         if self._person and (answered := _ANSWERED.match(line)):
             return self._read_result(bool(answered["failed"]), place)
         if RESULT.match(line) and (end := self._find_fence(place + 1)):
-            self.uses.append(ToolUse("", {}, self._text_between(end[0], end[1]), failed=False, line=place))
+            self.uses.append(ToolUse(place, answered=self._text_between(*end)))
             return end[1] + 1
         if line.startswith("<details") and (end_of_fold := self._read_fold(place)):
             return end_of_fold + 1
@@ -233,7 +238,7 @@ class _PartReader:
                 at += 1
             else:
                 break
-        self.uses.append(ToolUse(found["name"], arguments, answered, failed, place))
+        self.uses.append(ToolUse(place, found["name"], arguments, answered, failed))
         return at
 
     def _read_listed_call(self, name: str, place: int) -> int:
@@ -250,13 +255,14 @@ class _PartReader:
         if words := arguments.get(CLINE_ANSWER_TOOLS.get(name, "")):
             self.words += ["", *words.split("\n")]
         else:
-            self.uses.append(ToolUse(name, dict(arguments), "", failed=False, line=place))
+            self.uses.append(ToolUse(place, name, dict(arguments)))
         return end
 
     def _read_result(self, failed: bool, place: int) -> int:
         """Read a tool result, up to the next result or the program's own text; return the place behind it."""
         end = find_line(self._lines, _ends_result, place + 1)
-        self.uses.append(ToolUse("", {}, "\n".join(self._lines[place + 1 : end]).strip(), failed, place))
+        answered = "\n".join(self._lines[place + 1 : end]).strip()
+        self.uses.append(ToolUse(place, answered=answered, failed=failed))
         return end
 
     def _find_fence(self, place: int) -> tuple[int, int] | None:
@@ -299,9 +305,7 @@ class _PartReader:
         items = [(at, self._lines[at]) for at in range(start, end) if self._lines[at].strip()]
         calls = [(at, found) for at, line in items if (found := _FOLDED_CALL.match(line))]
         if calls and len(calls) == len(items):
-            for at, call in calls:
-                arguments: Json = {"description": call["detail"]} if call["detail"] else {}
-                self.uses.append(ToolUse(call["name"], arguments, "", failed=False, line=at))
+            self.uses += [ToolUse(at, call["name"], describe_call(call["detail"])) for at, call in calls]
             return end
         return end if _FOLDED.search(head[0].partition("<summary>")[2]) else None
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from pastchats_memory.formats.base.markdown import find_line, in_code
 from pastchats_memory.formats.base.source import Json, mapping_of, parse_json
@@ -67,12 +67,13 @@ _SUBAGENT_FACT = re.compile(r"\*\*(?P<key>Type|Agent ID|Result):\*\* ?`?(?P<valu
 class ToolUse:
     """A tool call, its result, or both."""
 
-    name: str
-    arguments: Json
-    answered: str
-    failed: bool
     line: int
     """0-based place within the part."""
+    name: str = ""
+    """Empty for a result alone."""
+    arguments: Json = field(default_factory=dict)
+    answered: str = ""
+    failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,11 @@ class _ParsedSection:
     """0-based place of the line behind it."""
     call_id: str = ""
     """The id of the call; without ids the first result belongs to the first call."""
+
+
+def describe_call(detail: str | None) -> Json:
+    """Return the arguments of a call of which only a description is known."""
+    return {"description": detail} if detail else {}
 
 
 def extract_calls(lines: Sequence[str]) -> tuple[list[str], list[ToolUse]]:
@@ -135,10 +141,8 @@ def _parse_section(lines: Sequence[str], place: int) -> _ParsedSection | None:
     if goose := _GOOSE.match(line):
         return _parse_goose(lines, place, goose["name"] or "")
     if named := _NAMED.match(line):
-        arguments: Json = {"description": named["detail"]} if named["detail"] else {}
-        return _ParsedSection(
-            ToolUse(named["name"], arguments, "", failed=False, line=place), place + 1, f"line {place}"
-        )
+        use = ToolUse(place, named["name"], describe_call(named["detail"]))
+        return _ParsedSection(use, place + 1, f"line {place}")
     if shell := _SHELL.match(line):
         return _parse_shell(lines, place, shell)
     return _parse_logged(lines, place) or _parse_zed(lines, place)
@@ -148,8 +152,7 @@ def _parse_logged(lines: Sequence[str], place: int) -> _ParsedSection | None:
     """Parse a call or a result in a log of a hook, or of an agent that thinks, acts and observes."""
     line = lines[place]
     if bracketed := _BRACKETED.match(line):
-        arguments: Json = {"description": bracketed["detail"]} if bracketed["detail"] else {}
-        return _ParsedSection(ToolUse(bracketed["name"], arguments, "", failed=False, line=place), place + 1)
+        return _ParsedSection(ToolUse(place, bracketed["name"], describe_call(bracketed["detail"])), place + 1)
     if _OBSERVED.match(line):
         return _parse_observed(lines, place)
     subagent = _SUBAGENT.match(line)
@@ -166,27 +169,24 @@ def _parse_kimi(lines: Sequence[str], place: int, name: str) -> _ParsedSection |
     end = find_line(lines, ends.__eq__, start + 1)
     body = "\n".join(lines[start:end]).strip()
     if name:
-        return _ParsedSection(
-            ToolUse(name, mapping_of(parse_json(body.removeprefix("```json"))), "", failed=False, line=place),
-            end + 1,
-            call_id,
-        )
+        use = ToolUse(place, name, mapping_of(parse_json(body.removeprefix("```json"))))
+        return _ParsedSection(use, end + 1, call_id)
     output = _KIMI_FAULT.sub("", body, count=1)
     code = _EXIT.search(output)
     answered = f"Exit code: {code[1]}\n{_EXIT.sub('', output).strip()}" if code else output
-    return _ParsedSection(ToolUse("", {}, answered, failed=output != body, line=place), end + 1, call_id)
+    return _ParsedSection(ToolUse(place, answered=answered, failed=output != body), end + 1, call_id)
 
 
 def _parse_goose(lines: Sequence[str], place: int, name: str) -> _ParsedSection:
     end = find_line(lines, _GOOSE.match, place + 1)
     body = lines[place + 1 : end]
     if name:
-        return _ParsedSection(ToolUse(name, _parse_goose_arguments(body), "", failed=False, line=place), end)
+        return _ParsedSection(ToolUse(place, name, _parse_goose_arguments(body)), end)
     answered = "\n".join(body).strip().removesuffix(_RULE).rstrip()
     failed = answered.startswith(_GOOSE_FAULT)
     fenced = answered.removeprefix(_GOOSE_FAULT).strip().split("\n")
     answered = "\n".join(line for line in fenced if not _FENCE.match(line))
-    return _ParsedSection(ToolUse("", {}, answered, failed=failed, line=place), end)
+    return _ParsedSection(ToolUse(place, answered=answered, failed=failed), end)
 
 
 def _parse_goose_arguments(body: Sequence[str]) -> Json:
@@ -214,7 +214,7 @@ def _parse_shell(lines: Sequence[str], place: int, head: re.Match[str]) -> _Pars
     arguments: Json = {"command": named["Command"]} if is_command else {"description": head["title"]}
     answered = "\n".join(line for line in lines[start:after] if not _FENCE.match(line)).strip()
     name = named.get("Tool") or head["title"].split(" ")[0] or "tool"
-    use = ToolUse(name, arguments, answered, failed=head["status"] == "failed", line=place)
+    use = ToolUse(place, name, arguments, answered, failed=head["status"] == "failed")
     return _ParsedSection(use, after, f"line {place}")
 
 
@@ -223,7 +223,7 @@ def _parse_observed(lines: Sequence[str], place: int) -> _ParsedSection:
     following = find_line(lines, _BRACKETED.match, place + 1)
     end = max((at for at in range(place, following) if _FENCE.match(lines[at])), default=place) + 1
     body = "\n".join(line for line in lines[place + 1 : end] if not _FENCE.match(line)).strip()
-    return _ParsedSection(ToolUse("", {}, body, failed=False, line=place), end)
+    return _ParsedSection(ToolUse(place, answered=body), end)
 
 
 def _parse_subagent(lines: Sequence[str], place: int, *, is_call: bool) -> _ParsedSection:
@@ -236,10 +236,10 @@ def _parse_subagent(lines: Sequence[str], place: int, *, is_call: bool) -> _Pars
     call_id = f"subagent {facts.get('Agent ID', (0, ''))[1]}"
     if is_call:
         arguments: Json = {"subagent_type": facts.get("Type", (0, ""))[1]}
-        return _ParsedSection(ToolUse("Agent", arguments, "", failed=False, line=place), end + 1, call_id)
+        return _ParsedSection(ToolUse(place, "Agent", arguments), end + 1, call_id)
     start = facts["Result"][0] + 1 if "Result" in facts else end
     answered = "\n".join(lines[start:end]).strip()
-    return _ParsedSection(ToolUse("", {}, answered, failed=False, line=place), end + 1, call_id)
+    return _ParsedSection(ToolUse(place, answered=answered), end + 1, call_id)
 
 
 def _parse_zed_head(lines: Sequence[str], place: int) -> tuple[str, bool, int] | None:
@@ -269,4 +269,4 @@ def _parse_zed(lines: Sequence[str], place: int) -> _ParsedSection | None:
     if answered.startswith(_ZED_TERMINAL):
         arguments = {"command": label.strip("`").removeprefix("Run ")}
         label, answered = "Terminal", answered.removeprefix(_ZED_TERMINAL).strip()
-    return _ParsedSection(ToolUse(label, arguments, answered, failed=failed, line=place), end, f"line {place}")
+    return _ParsedSection(ToolUse(place, label, arguments, answered, failed), end, f"line {place}")

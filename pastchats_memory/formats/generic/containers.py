@@ -12,10 +12,10 @@ from itertools import pairwise
 
 from pastchats_memory.formats.base.source import Json, in_number_order, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tree import abandoned_places
-from pastchats_memory.formats.generic.exchange import are_exchanges, parse_exchange, parse_item
+from pastchats_memory.formats.generic.exchange import are_exchanges, may_be_exchange, parse_exchange, parse_item
 from pastchats_memory.formats.generic.message import GenericMessage, find_place, find_time, find_value, parse_message
 from pastchats_memory.formats.generic.nested_json import decode_nested_json
-from pastchats_memory.formats.generic.roles import SIDES, has_word, known
+from pastchats_memory.formats.generic.roles import SIDES, has_word, known, may_name_speaker
 from pastchats_memory.text.hashes import conversation_hash
 
 COMPARISON_KEY = "prompt_convo"
@@ -130,7 +130,7 @@ def _list_texts(conversations: list[Conversation]) -> list[tuple[str, str]]:
 
 def walk(value: object, context: ConversationFacts, depth: int = 0) -> Iterator[Conversation]:
     """Yield every conversation of a value, in the order of the file."""
-    if depth > DEEPEST or (depth == 0 and is_other_document(value)):
+    if depth > DEEPEST or not _may_have_messages(value) or (depth == 0 and is_other_document(value)):
         return
     if isinstance(value, list):
         if messages := parse_list(value):
@@ -144,6 +144,20 @@ def walk(value: object, context: ConversationFacts, depth: int = 0) -> Iterator[
             yield Conversation(messages, context)
         else:
             yield from _walk_object(value, context.enter(value), depth)
+
+
+def _may_have_messages(value: object) -> bool:
+    """Return quickly whether an object in the value may name a speaker or be an exchange; most files have none."""
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, dict):
+            if may_name_speaker(item) or may_be_exchange(item):
+                return True
+            stack.extend(inner for inner in item.values() if isinstance(inner, dict | list))
+        elif isinstance(item, list):
+            stack.extend(inner for inner in item if isinstance(inner, dict | list))
+    return False
 
 
 def is_other_document(value: object) -> bool:

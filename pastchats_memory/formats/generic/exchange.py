@@ -156,6 +156,12 @@ def _is_speech(fields: Json, ask: str, answer: str, counts: tuple[int, int]) -> 
     return min(counts) >= FEWEST_WORDS and (has_sign or bool(_words_of(ask) & known("certain_question_words")))
 
 
+def may_be_exchange(fields: Json) -> bool:
+    """Return quickly, by the keys alone, whether `parse_exchange` could find an exchange."""
+    has_question = any(is_question_key(key) or key == "input" for key in fields)
+    return has_question and any(is_answer_key(key) or "utterance" in key for key in fields)
+
+
 def _pair_lists(asks: list[object], answers: list[object]) -> tuple[GenericMessage, ...]:
     """Return the messages of two lists of texts: the first of each, then the second of each."""
     texts = [text for pair in zip(asks, answers, strict=False) for text in pair] + asks[len(answers) :]

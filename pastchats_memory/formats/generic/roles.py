@@ -136,6 +136,21 @@ def find_speaker(fields: Json) -> Speaker | None:
     return next((Speaker(word.lower(), key, word, 0) for key, word in unknown), None)
 
 
+def may_name_speaker(fields: Json) -> bool:
+    """Return quickly whether `find_speaker` could find a speaker in the object itself."""
+    if "lc" in fields or (len(fields) == 1 and role_of(next(iter(fields))[:LONGEST_NAME])):
+        return True
+    return any(_may_be_word(key, value) for key, value in fields.items()) or _find_speaker_of_parts(fields) is not None
+
+
+def _may_be_word(key: str, value: object) -> bool:
+    if isinstance(value, str) and len(value) <= LONGEST_WORD:
+        return is_role_key(key) or (is_doubtful_key(key) and role_of(value) is not None)
+    if isinstance(value, bool):
+        return key.replace("_", "").lower() in vocabulary().flags
+    return isinstance(value, dict) and (is_role_key(key) or is_doubtful_key(key))
+
+
 def _find_speakers_below(fields: Json, list_name: str) -> list[Speaker]:
     inner = [held for key in known(list_name) if isinstance(held := fields.get(key), dict)]
     return [speaker for held in inner if (speaker := find_speaker(held))]

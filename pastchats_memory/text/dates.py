@@ -103,7 +103,7 @@ class TimePhrase(NamedTuple):
             case "since":
                 return first, None
             case "after":
-                return last + timedelta(days=1), None
+                return min(last, date.max - timedelta(days=1)) + timedelta(days=1), None
             case "before":
                 return None, first - timedelta(days=1)
             case "until":

@@ -72,3 +72,9 @@ def test_timeline_and_digest_read_the_phrase_as_a_span(phrase: str, first: str, 
     else:
         end = "2026-05-20T12:00:00.000Z" if last == "now" else f"{last}T23:59:59.999Z"
         assert parse_span(phrase, NOW) == (f"{first}T00:00:00.000Z", end)
+
+
+@pytest.mark.parametrize("phrase", ["after 9999-12-31", "since 9999-12-31", "before 1000-01-01", "9999 years ago"])
+def test_a_time_at_the_edge_of_the_calendar_is_no_fault_of_a_question(phrase: str) -> None:
+    assert parse_question(f"tasks closed {phrase}", TODAY).span is not None
+    read_when(f"what broke {phrase}", TODAY)

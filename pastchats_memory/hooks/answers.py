@@ -77,7 +77,7 @@ def _may_team_answer(database: Database, config: Config, query: str, project: st
 def greet(event: HookEvent, database: str | None) -> str | None:
     """Return a line about the memory and the command that asks it.
 
-    None if it is empty.
+    There is no line if the memory is empty.
     """
     from pastchats_memory.hooks import session
     from pastchats_memory.hooks.block import open_memory

@@ -187,7 +187,7 @@ def plan_uninstall(target: str, state: Path, environment: Mapping[str, str] = os
 def _without_our_hooks(record: Mapping[str, Any]) -> SettingsChange | None:
     """Return the change that removes what the record says was added.
 
-    None if the file is the user's by now.
+    There is no change if the file is the user's by now.
     """
     path, pieces = Path(record["path"]), tuple(record["pieces"])
     before = read_settings(path)

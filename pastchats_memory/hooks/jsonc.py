@@ -199,10 +199,7 @@ def _indentation(text: str) -> str:
 
 
 def without_pieces(text: str, pieces: Sequence[str]) -> str | None:
-    """Return the text without inserted pieces, removed last one first.
-
-    None if one is no longer there unchanged.
-    """
+    """Return the text without inserted pieces; None if one is no longer there unchanged."""
     for piece in reversed(pieces):
         if text.count(piece) != 1:
             return None
@@ -213,7 +210,7 @@ def without_pieces(text: str, pieces: Sequence[str]) -> str | None:
 def restore_json(text: str, pieces: Sequence[str]) -> str | None:
     """Return JSON without inserted pieces.
 
-    None if one is no longer there unchanged, or something stands behind it that would need it, such as a comma.
+    The result is None if one is no longer there unchanged, or if something behind it needs it, such as a comma.
     """
     restored = without_pieces(text, pieces)
     try:

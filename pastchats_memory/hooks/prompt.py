@@ -40,7 +40,7 @@ def strip_wrappers(prompt: str, format_: Format) -> str:
 def query_for(prompt: str) -> str | None:
     """Return what to recall for a prompt.
 
-    None for one without a topic, a bare command of the client or the shell, or only a paste.
+    There is no query for a prompt without a topic, a bare command of the client or the shell, or a paste alone.
     """
     text = _OWN_WORDS.sub(" ", strip_recall_blocks(prompt)).strip()
     if _SHELL.match(text):

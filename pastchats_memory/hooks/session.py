@@ -17,10 +17,7 @@ WEEK_S = 7 * 24 * 3600
 
 
 def given(folder: Path, session: str) -> frozenset[str]:
-    """Return the ids of items that the session was given.
-
-    Empty for an unknown session.
-    """
+    """Return the ids of items that the session was given: none for an unknown session."""
     try:
         ids = json.loads(_file(folder, session).read_bytes())
     except (OSError, ValueError):

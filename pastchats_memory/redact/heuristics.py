@@ -299,10 +299,7 @@ def is_mixed_secret(value: str, kind: str) -> bool:
 
 
 def is_environment_secret(value: str, kind: str) -> bool:
-    """Return whether the value of a variable in capitals is a secret.
-
-    Any word may be a password.
-    """
+    """Return whether the value of a variable in capitals is a secret; any word may be a password."""
     if kind != "password" or value[0] in "$/.<{%":
         return is_assigned_secret(value, kind)
     return not is_placeholder(value)

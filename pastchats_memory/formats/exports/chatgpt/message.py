@@ -39,7 +39,7 @@ class ShownMessage:
 def parse_message(message: Json) -> ShownMessage | None:
     """Return what a message shows to a person.
 
-    None for hidden messages, instructions, memory, calls, and results without an error.
+    Hidden messages, instructions, memory, calls, and results without an error show nothing.
     """
     content, metadata = mapping_of(message.get("content")), mapping_of(message.get("metadata"))
     author = mapping_of(message.get("author"))

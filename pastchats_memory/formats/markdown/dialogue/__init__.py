@@ -540,10 +540,7 @@ def _mark_thoughts(parts: Sequence[_Part]) -> list[_Part]:
 
 
 def _mark_tool_parts(parts: Sequence[_Part]) -> list[_Part]:
-    """Return the parts.
-
-    After an assistant's empty part, which called a tool, the next one is the tool's.
-    """
+    """Return the parts, as the tool's the one after an assistant's empty part, which called a tool."""
     called = [part.name == "assistant" and not part.text for part in parts]
     return [
         replace(part, name="tool") if place and called[place - 1] and part.name == "assistant" else part

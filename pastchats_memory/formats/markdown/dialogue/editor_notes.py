@@ -52,7 +52,7 @@ _DRIVE = re.compile(r"/(?=[A-Za-z]:/)")
 def find_signers(lines: Sequence[str]) -> dict[str, str]:
     """Return the role by the text before the colon of the first words and of Copilot's, in a copied chat of VS Code.
 
-    Empty if the first words have no such name before them.
+    There are none if the first words have no such name before them.
     """
     begun = (line for line in lines if line.strip())
     first = next((line for line in begun if not line.startswith("#") or _SIGNED.match(line)), "")
@@ -117,10 +117,7 @@ def _end_of_command(lines: Sequence[str], place: int) -> int:
 
 
 def _end_of_block(lines: Sequence[str], place: int, ends: Callable[[str], bool]) -> int:
-    """Return the place behind the first line below that ends a block.
-
-    Return the next line if none does.
-    """
+    """Return the place behind the first line below that ends a block, else the next line."""
     below = range(place + 1, min(len(lines), place + MOST_LINES))
     return next((at + 1 for at in below if ends(lines[at])), place + 1)
 

@@ -170,10 +170,7 @@ def _has_subject(inputs: Json) -> bool:
 
 
 def _fence_long_items(lines: Sequence[str]) -> Iterator[str]:
-    """Yield the lines.
-
-    An input of several lines between backticks gets a fence below its name.
-    """
+    """Yield the lines, with a fence around an input of several lines between backticks."""
     mark, opened = "", False
     for line in lines:
         if opened:

@@ -206,10 +206,7 @@ def _drop_unsent(lines: list[str]) -> list[str]:
 
 
 def _join_signed(lines: list[str]) -> Iterator[str]:
-    """Yield the lines.
-
-    A wrapped line of a prompt loses the sign that a copy put before it.
-    """
+    """Yield the lines, a wrapped line of a prompt without the sign that a copy put before it."""
     for above, line in pairwise(["", *lines]):
         is_below = len(above) >= WRAPPED and above.startswith(_TYPED) and line.startswith(_TYPED)
         yield _INDENT + line.removeprefix(_TYPED) if is_below else line

@@ -1,4 +1,7 @@
-"""Every format: the built-in ones, and those that other packages add by an entry point."""
+"""Every format: the built-in ones, and those that other packages add by an entry point.
+
+Every function that returns formats raises BrokenFormat if a package of a format cannot be loaded, or defines no Format.
+"""
 
 from __future__ import annotations
 
@@ -93,7 +96,6 @@ def load_format(name: str) -> Format:
 
     Raises:
         UsageFault: there is none of this name.
-        BrokenFormat: its package cannot be imported, or defines no Format.
     """
     name = SHORT_NAMES.get(name, name)
     if name in BUILT_IN:
@@ -107,27 +109,18 @@ def load_format(name: str) -> Format:
 
 @cache
 def all_formats() -> tuple[Format, ...]:
-    """Return the formats of other packages, then the built-in ones.
-
-    Raises BrokenFormat.
-    """
+    """Return the formats of other packages, then the built-in ones."""
     return (*added_formats(), *map(load_format, BUILT_IN))
 
 
 @cache
 def added_formats() -> tuple[Format, ...]:
-    """Return the formats that other packages add, by the names of their entry points.
-
-    Raises BrokenFormat.
-    """
+    """Return the formats that other packages add, by the names of their entry points."""
     return tuple(format_ for format_, _ in _added())
 
 
 def mapped_format(key_map: KeyMap | None = None) -> Format:
-    """Return the format that reads JSON of unknown shape: by a user's map of its keys, or by known keys.
-
-    Raises BrokenFormat.
-    """
+    """Return the format that reads JSON of unknown shape: by a user's map of its keys, or by known keys."""
     return next(format_.with_map(key_map) for format_ in all_formats() if format_.with_map is not None)
 
 
@@ -197,10 +190,7 @@ class FormatReport(NamedTuple):
 
 
 def report_formats(environment: Environment) -> list[FormatReport]:
-    """Return every format by name, with its origin and its default locations.
-
-    Raises BrokenFormat.
-    """
+    """Return every format by name, with its origin and its default locations."""
     return [
         FormatReport(
             format_,
@@ -213,10 +203,7 @@ def report_formats(environment: Environment) -> list[FormatReport]:
 
 @cache
 def any_dialect() -> Dialect:
-    """Return the spellings of all agents, for a file that may hold a session of any of them.
-
-    Raises BrokenFormat.
-    """
+    """Return the spellings of all agents, for a file that may hold a session of any of them."""
     from pastchats_memory.formats.base.dialect import COMMON  # a hook has no use for it
 
     return reduce(or_, (format_.dialect() for format_ in all_formats() if format_.dialect is not None), COMMON)

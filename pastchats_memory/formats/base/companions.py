@@ -20,10 +20,7 @@ def named_after(owners: Mapping[str, tuple[str, ...]]) -> Companions:
 
 
 def ending_in(sessions: str, ending: str) -> Companions:
-    """Return companions by ending.
-
-    Below a folder, `a` with the ending belongs to `a.jsonl`.
-    """
+    """Return companions by ending: below a folder, `a` with the ending belongs to `a.jsonl`."""
 
     def hidden_in(folder: str, names: Collection[str]) -> Collection[str]:
         if sessions not in Path(folder).as_posix():

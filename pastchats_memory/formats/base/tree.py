@@ -33,9 +33,7 @@ class BranchTree:
         return {"last": self._last, "known": list(deque((*self._before, *self._parents), RECENT))}
 
     def add(self, own_id: str, parent: str | None) -> None:
-        """Add a record by its id and its parent's.
-
-        None means that it follows the record before it.
+        """Add a record by its id and its parent's; without a parent it follows the record before it.
 
         The record before also stands in for a parent that is not in the file, whose line was lost.
 
@@ -54,19 +52,13 @@ class BranchTree:
             raise CannotResume(f"{own_id} belongs to much earlier lines")
 
     def of(self, own_id: str) -> str:
-        """Return `main` for the last record, its ancestors and records without id.
-
-        Return `abandoned` for all others.
-        """
+        """Return `main` for the last record, its ancestors and records without id, and `abandoned` for all others."""
         if self._main is None:
             self._main = frozenset(self._chain())
         return "main" if not own_id or own_id in self._main else "abandoned"
 
     def _chain(self) -> list[str]:
-        """Return the ids from the last record up.
-
-        A parent precedes its child, so this ends.
-        """
+        """Return the ids from the last record up; this ends, since a parent precedes its child."""
         chain = [self._last]
         while parent := self._parents.get(chain[-1]):
             chain.append(parent)

@@ -126,10 +126,7 @@ def folded(text: str, columns: int) -> list[str]:
 
 
 def _columns(text: str) -> int:
-    """Return the columns of the longest line.
-
-    Characters, if a character's width is unknown.
-    """
+    """Return the columns of the longest line, or its characters if the width of one is unknown."""
     from wcwidth import wcswidth
 
     return max(found if (found := wcswidth(line)) >= 0 else len(line) for line in text.split("\n"))

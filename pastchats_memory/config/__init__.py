@@ -290,10 +290,7 @@ def _homeless() -> UsageFault:
 
 
 def is_private(folder: str) -> bool | None:
-    """Return whether a folder's project file says `private = true`.
-
-    None if the file is not understood.
-    """
+    """Return whether a folder's project file says `private = true`; None if the file is not understood."""
     try:
         path = project_file(Path(folder)) if len(folder) <= LONGEST_PATH else None
     except (OSError, ValueError):  # a folder of another person, or of another kind of machine

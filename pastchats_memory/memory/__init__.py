@@ -1321,10 +1321,7 @@ class Memory:
         return next(iter(turns.items(self._hide_private(), [number])), None)
 
     def _catch_up_outcomes(self, filters: Filters) -> tuple[str, ...]:
-        """Derive missing outcomes if a filter needs them.
-
-        Return warnings if time runs out.
-        """
+        """Derive missing outcomes if a filter needs them, and return warnings if time runs out."""
         if not filters.outcomes:
             return ()
         from pastchats_memory.episodes.derive import catch_up

@@ -47,7 +47,7 @@ def build_filters(
 ) -> Filters:
     """Return the filters that a caller names in words.
 
-    None omits one, `.` is the working directory's project.
+    A filter that is None is omitted. The project `.` is that of the working directory.
 
     Raises UsageFault if one of the values is unknown.
     """
@@ -226,10 +226,7 @@ def model_settings(config: Config, say: Say = say_nothing) -> ModelSettings:
 
 
 def choose_model(requested: str | None, config: Config, known: Mapping[str, str]) -> str | None:
-    """Return the requested model, else the configured one, else the database's.
-
-    None is the packaged one.
-    """
+    """Return the requested model, else the configured one, else the database's; None for the packaged one."""
     wanted = requested or config.model
     version = known.get("model_version", FAMILY)
     if wanted is None and not version.startswith(FAMILY):

@@ -123,10 +123,7 @@ class KeyMap:
 
 
 def look_up(value: object, path: str) -> object:
-    """Return what stands under a dotted path, or MISSING.
-
-    A number is a place in a list.
-    """
+    """Return what stands under a dotted path, in which a number is a place in a list; return MISSING for nothing."""
     if isinstance(value, dict):
         if path in value:
             return value[path]

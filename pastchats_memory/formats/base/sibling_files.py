@@ -1,7 +1,7 @@
 """Files beside the one that is read, which tell where or when a conversation was held.
 
-No run has looked at them before, and whoever wrote the folder may have put anything in their place: a pipe, which would be
-waited for, a device or a terabyte of holes, which no memory holds, a link to a file that is nobody else's business.
+Nothing has checked them before. The writer of the folder may have put a pipe, a device, a huge sparse file or a link in
+their place, so only regular files are opened, and only their beginning is read.
 """
 
 from __future__ import annotations
@@ -29,10 +29,7 @@ MOST = 1 << 16
 
 
 def read_sibling(path: Path) -> str:
-    """Return the beginning of a small file.
-
-    It is empty if there is none or it may not be read.
-    """
+    """Return the beginning of a small file; return "" if there is none or it may not be read."""
     try:
         if not is_sibling(path):
             return ""

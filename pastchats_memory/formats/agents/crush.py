@@ -67,7 +67,6 @@ def _flatten(part: Json) -> Json:
 
 
 def _add_message(builder: SessionBuilder, role: str, blocks: list[Json], at: Position) -> None:
-    """Add the turns of a message."""
     text = "\n\n".join(
         text_of(block.get("text")) for block in blocks if block["type"] == "text" and block.get("hidden") is not True
     )

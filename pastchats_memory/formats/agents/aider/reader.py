@@ -137,7 +137,6 @@ class _SessionReader:
     """Texts that aider may repeat as if they were typed: the question of a command, and the answers since."""
 
     def add_block(self, block: Block) -> None:
-        """Add one block."""
         match block.kind:
             case "user":
                 self.has_prompt = True

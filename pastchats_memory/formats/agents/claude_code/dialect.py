@@ -80,7 +80,6 @@ def _parse_command(text: str) -> UserText:
 
 
 def _merge_messages(messages: Sequence[ChannelMessage]) -> UserText:
-    """Return what people wrote through a channel."""
     written = [message for message in messages if message.author and message.text]
     return UserText(
         "\n\n".join(message.text for message in written),

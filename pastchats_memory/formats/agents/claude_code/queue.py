@@ -93,7 +93,6 @@ class PromptQueue:
                 self._waiting.clear()
 
     def _take_equal(self, content: object) -> QueuedPrompt | None:
-        """Take out the prompt with a content."""
         return self._take(prompt for prompt in self._waiting if prompt.content == content)
 
     def _take_oldest(self) -> QueuedPrompt | None:

@@ -148,7 +148,6 @@ class _SessionReader:
         self._shell = SHELL
 
     def snapshot(self) -> Json:
-        """Return what a longer file needs of this one, as JSON."""
         built = self.builder.snapshot()
         return {
             "view": self._first_pass.state(self._abandoned),
@@ -159,7 +158,6 @@ class _SessionReader:
         }
 
     def restore(self, state: Json) -> None:
-        """Restore the snapshot of the shorter file."""
         self.builder.restore({"turns": state.get("drafts"), "calls": state.get("calls")})
         answers = self.builder.queue.answers
         self._open = {(turn.conversation_id, turn.native_id or ""): turn for turn in answers}
@@ -185,7 +183,6 @@ class _SessionReader:
         yield from self.builder.queue.pop_complete(position)
 
     def _add_record(self, record: Json, line: int, position: int) -> str | None:
-        """Add one record. Return why it is unreadable, or None."""
         match record.get("type"):
             case "user":
                 return self._add_user_record(record, line, position)

@@ -100,7 +100,6 @@ class ScreenMessages:
             self._prompt(chosen, at, 0)
 
     def _add_tool_message(self, kind: str, text: str, at: Position) -> None:
-        """Add a tool call or its result."""
         builder = self._builder
         if kind in ("tool", "use_mcp_server", "browser_action_launch"):
             call = mapping_of(parse_json(text))

@@ -66,7 +66,6 @@ class _ExecLog(MarkdownDialogue[Section]):
     """The sections of a log for people."""
 
     def start(self) -> None:
-        """Begin to read, without a running command."""
         super().start()
         self._waiting: list[str] = []
         """The ids of running commands, oldest first, until the next answer."""

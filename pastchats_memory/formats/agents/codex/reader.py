@@ -155,7 +155,6 @@ class _SessionReader(SessionBuilder):
         self._before = datetime.fromisoformat(time) if time else None
 
     def add_entry(self, entry: Entry, line: int, position: int) -> None:
-        """Add one entry."""
         self._follow_replay(entry, position)
         self._place = entry, line, position
         if entry.kind == CONTEXT:

@@ -142,7 +142,6 @@ class _TextTranscript(MarkdownDialogue[Section]):
     """A transcript as text."""
 
     def session_info(self) -> SessionInfo:
-        """Return the conversation by the file's name."""
         return _about(self.source.path)
 
     def sections(self) -> Iterator[Section]:

@@ -108,7 +108,6 @@ class _Session:
         self._named = asdict(about)
 
     def snapshot(self) -> Json:
-        """Return what a longer file needs of this one, as JSON."""
         growing = [draft.native_id for draft in self.builder.queue.answers if draft.native_id not in self._called]
         snapshot = {
             "view": self._first_pass.snapshot(),
@@ -136,7 +135,6 @@ class _Session:
                 self._begun[own_id] = draft
 
     def add_record(self, item: Record, position: int) -> str | None:
-        """Add one record. Return why it is unreadable, or None."""
         record = item.value
         if not isinstance(record, dict):
             return f"a {type(record).__name__} instead of a record"

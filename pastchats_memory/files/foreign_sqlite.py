@@ -94,7 +94,7 @@ def tables(path: Path) -> dict[str, frozenset[str]]:
 
 
 @contextmanager
-def open_foreign(path: Path) -> Iterator[Database]:
+def open_foreign(path: Path) -> Iterator[ForeignDatabase]:
     """Open the database for reading, with everything that was committed to it.
 
     Raises:
@@ -115,7 +115,7 @@ def open_foreign(path: Path) -> Iterator[Database]:
 
 
 @contextmanager
-def _open_in_place(path: Path) -> Iterator[Database]:
+def _open_in_place(path: Path) -> Iterator[ForeignDatabase]:
     with _close_after(_connect(path, "&immutable=1")) as database:
         yield database
 
@@ -143,9 +143,9 @@ def _connect(path: Path, wanted: str) -> apsw.Connection:
 
 
 @contextmanager
-def _close_after(connection: apsw.Connection) -> Iterator[Database]:
+def _close_after(connection: apsw.Connection) -> Iterator[ForeignDatabase]:
     try:
-        yield Database(connection)
+        yield ForeignDatabase(connection)
     except apsw.Error as fault:
         raise ForeignFault(str(fault)) from fault
     finally:
@@ -178,7 +178,7 @@ def _read_state(path: Path) -> tuple[object, ...]:
     return status.st_size, status.st_mtime_ns, *heads
 
 
-class Database:
+class ForeignDatabase:
     """The tables and values of another program's database."""
 
     def __init__(self, connection: apsw.Connection) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pastchats_memory.files.foreign_sqlite import Database, Value
+from pastchats_memory.files.foreign_sqlite import ForeignDatabase, Value
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.locations import Environment
@@ -72,7 +72,7 @@ class _Session(AgentSession):
         return _add_record(self.builder, record, line)
 
 
-def _read_database(database: Database) -> Iterator[Row]:
+def _read_database(database: ForeignDatabase) -> Iterator[Row]:
     columns = ("id", "description", "name", "working_dir", "session_type")
     for own_id, description, name, folder, kind in database.rows("sessions", columns, order=("created_at", "id")):
         if kind not in BY_PROGRAMS:
@@ -83,7 +83,7 @@ def _read_database(database: Database) -> Iterator[Row]:
             yield from builder.flush()
 
 
-def _stored_messages(database: Database, session_id: Value) -> Iterator[Json]:
+def _stored_messages(database: ForeignDatabase, session_id: Value) -> Iterator[Json]:
     """Yield the messages of a session in the form of a line of the older files."""
     columns = ("role", "content_json", "created_timestamp", "message_id", "metadata_json")
     where = {"session_id": session_id}

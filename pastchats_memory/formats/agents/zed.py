@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path, PurePath
 
-from pastchats_memory.files.foreign_sqlite import Database
+from pastchats_memory.files.foreign_sqlite import ForeignDatabase
 from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of
@@ -107,7 +107,7 @@ def _read_text_thread(document: Json, name: str) -> Iterator[Row]:
     yield from builder.queue.flush()
 
 
-def _read_database(database: Database, path: str) -> Iterator[Row]:
+def _read_database(database: ForeignDatabase, path: str) -> Iterator[Row]:
     for row in database.rows("threads", COLUMNS, order=("created_at", "updated_at", "id")):
         thread: Json = dict(zip(COLUMNS, row, strict=True))
         document = _document(thread["data"], text_of(thread["data_type"]))

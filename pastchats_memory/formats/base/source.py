@@ -184,7 +184,7 @@ class SourceFile:
             raise NotText(f"an SQLite database that cannot be read: {fault}") from fault
 
     def from_database(
-        self, builder: Callable[[foreign_sqlite.Database], Iterator[_Value]]
+        self, builder: Callable[[foreign_sqlite.ForeignDatabase], Iterator[_Value]]
     ) -> Iterator[_Value | Unreadable]:
         """Yield the values of `builder` for the database, up to where it is damaged."""
         try:

@@ -13,7 +13,7 @@ from pastchats_memory.formats.base.session import Row, SessionBuilder, SessionIn
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pastchats_memory.files.foreign_sqlite import Database
+    from pastchats_memory.files.foreign_sqlite import ForeignDatabase
     from pastchats_memory.formats.base.source import SourceFile
 
 Tables = Mapping[str, frozenset[str]]
@@ -45,7 +45,7 @@ class SqliteSessions(ABC):
     tables: ClassVar[Tables]
     dialect: ClassVar[Dialect] = COMMON
 
-    def __init__(self, database: Database, path: Path) -> None:
+    def __init__(self, database: ForeignDatabase, path: Path) -> None:
         self.database = database
         self.path = path
 

@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Iterator, Sequence
 
-from pastchats_memory.files.foreign_sqlite import Database
+from pastchats_memory.files.foreign_sqlite import ForeignDatabase
 from pastchats_memory.formats.base.conversation_export import ConversationExport, Message
 from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
@@ -60,7 +60,7 @@ class OpenWebUi(ConversationExport):
         else:
             yield from super().read(source)
 
-    def _read_database(self, database: Database, source: SourceFile) -> Iterator[Row]:
+    def _read_database(self, database: ForeignDatabase, source: SourceFile) -> Iterator[Row]:
         for row in database.rows("chat", COLUMNS, order=("created_at", "id")):
             item: Json = dict(zip(COLUMNS, row, strict=True))
             chat = parse_json(text_of(item["chat"]))

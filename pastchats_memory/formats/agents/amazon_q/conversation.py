@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 from pathlib import Path
 
-from pastchats_memory.files.foreign_sqlite import Database
+from pastchats_memory.files.foreign_sqlite import ForeignDatabase
 from pastchats_memory.formats.agents.amazon_q.dialect import DIALECT, parse_parts
 from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.locations import Environment
@@ -63,7 +63,7 @@ def read(source: SourceFile) -> Iterator[Row]:
         yield from _read_conversation(mapping_of(source.document), Places(source.text), source.path.stem)
 
 
-def _read_database(database: Database) -> Iterator[Row]:
+def _read_database(database: ForeignDatabase) -> Iterator[Row]:
     for name in TABLES:
         if name in database.tables:
             for folder, value in database.rows(name, ("key", "value"), order=("key",)):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pastchats_memory.files.foreign_sqlite import Database
+from pastchats_memory.files.foreign_sqlite import ForeignDatabase
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of
 from pastchats_memory.formats.base.sibling_files import read_sibling
 from pastchats_memory.formats.base.source import (
@@ -52,7 +52,7 @@ def _window_folder(path: Path) -> str | None:
     return folder_of(mapping_of(parse_json(read_sibling(path.with_name("workspace.json")))).get("folder"))
 
 
-def _chats(database: Database, path: str, folder: str | None) -> Iterator[Row]:
+def _chats(database: ForeignDatabase, path: str, folder: str | None) -> Iterator[Row]:
     for key, value in database.rows(CHATS, KEYS, within=("key", CHAT, f"{CHAT[:-1]};"), order=("key",)):
         chat_id = text_of(key).removeprefix(CHAT)
         chat = parse_json(value) if isinstance(value, str | bytes) else {}
@@ -63,7 +63,7 @@ def _chats(database: Database, path: str, folder: str | None) -> Iterator[Row]:
             yield Unreadable(path, 0, f"{CHAT}{chat_id}: {reason}")
 
 
-def _bubbles(database: Database, chat_id: str, chat: Json) -> Iterator[tuple[Json, bool]]:
+def _bubbles(database: ForeignDatabase, chat_id: str, chat: Json) -> Iterator[tuple[Json, bool]]:
     """Yield the bubbles in order, and whether the chat still lists them."""
     prefix = f"{BUBBLE}{chat_id}:"
     rows = database.rows(CHATS, KEYS, within=("key", prefix, f"{prefix[:-1]};"), order=("key",))
@@ -134,13 +134,13 @@ def _tool(builder: SessionBuilder, call: Json, at: Position) -> None:
     builder.add_result(call_id, ToolResult(text, code, call.get("status") == "error" or bool(code)), at)
 
 
-def _window_chats(database: Database) -> Iterator[Json]:
+def _window_chats(database: ForeignDatabase) -> Iterator[Json]:
     for _, value in database.rows(WINDOW, KEYS, where={"key": WINDOW_CHATS}):
         document = parse_json(value) if isinstance(value, str | bytes) else {}
         yield from (mapping_of(tab) for tab in list_of(mapping_of(document).get("tabs")))
 
 
-def _window_turns(database: Database, folder: str | None) -> Iterator[Row]:
+def _window_turns(database: ForeignDatabase, folder: str | None) -> Iterator[Row]:
     for tab in _window_chats(database):
         began = to_the_minute(iso_utc(tab.get("lastSendTime")))
         about: Json = {"title": text_of(tab.get("chatTitle"))}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from pastchats_memory.files.foreign_sqlite import Database
+from pastchats_memory.files.foreign_sqlite import ForeignDatabase
 from pastchats_memory.formats.base.source import BadJson, Json, mapping_of, parse_json, text_of
 
 TABLES = {"blobs": frozenset({"id", "data"}), "meta": frozenset({"key", "value"})}
@@ -29,7 +29,7 @@ class Stored:
     messages: list[Json | BadJson] = field(default_factory=list)
 
 
-def find_roots(database: Database) -> Iterator[Json]:
+def find_roots(database: ForeignDatabase) -> Iterator[Json]:
     """Yield the objects that name a root, hexadecimal JSON; none in another's file."""
     for _, value in database.rows("meta", ("key", "value"), where={"key": ABOUT}):
         try:
@@ -40,7 +40,7 @@ def find_roots(database: Database) -> Iterator[Json]:
             yield about
 
 
-def read_conversations(database: Database) -> Iterator[Stored]:
+def read_conversations(database: ForeignDatabase) -> Iterator[Stored]:
     """Yield the conversation with each message once, in the root's order, without missing messages."""
     for about in find_roots(database):
         fields = list(_fields(_blob(database, text_of(about[ROOT]))))
@@ -53,7 +53,7 @@ def read_conversations(database: Database) -> Iterator[Stored]:
         yield Stored(about, folder.decode("utf-8", errors="replace"), messages)
 
 
-def _blob(database: Database, name: str) -> bytes:
+def _blob(database: ForeignDatabase, name: str) -> bytes:
     for (data,) in database.rows("blobs", ("data",), where={"id": name}):
         return data if isinstance(data, bytes) else text_of(data).encode("utf-8", errors="replace")
     return b""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from pastchats_memory.files.foreign_sqlite import Database
+from pastchats_memory.files.foreign_sqlite import ForeignDatabase
 from pastchats_memory.formats.agents.cursor.store import TABLES, find_roots, read_conversations
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.checkpoint import CannotResume
@@ -169,7 +169,7 @@ def _branch_of(path: Path) -> str:
     return "sidechain" if "subagents" in path.parts[:-1] else "main"
 
 
-def _from_store(database: Database, path: Path) -> Iterator[Row]:
+def _from_store(database: ForeignDatabase, path: Path) -> Iterator[Row]:
     for stored in read_conversations(database):
         about = SessionInfo(
             text_of(stored.about.get("agentId")) or path.parent.name,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pastchats_memory.files.foreign_sqlite import Database
+from pastchats_memory.files.foreign_sqlite import ForeignDatabase
 from pastchats_memory.formats.agents.opencode import files
 from pastchats_memory.formats.agents.opencode.dialect import DIALECT
 from pastchats_memory.formats.agents.opencode.events import Captured, is_certainly_printed, parse_event
@@ -141,7 +141,7 @@ def _from_tree(tree: Tree) -> Iterator[Turn | Task | Unreadable]:
     yield from _session({"id": tree.session_id, **info}, messages)
 
 
-def _from_database(database: Database) -> Iterator[Turn | Task | Unreadable]:
+def _from_database(database: ForeignDatabase) -> Iterator[Turn | Task | Unreadable]:
     worktrees = {row[0]: row[1] for row in database.rows("project", ("id", "worktree"))}
     columns = ("id", "project_id", "parent_id", "title", "directory", "revert", "data")
     for own_id, project, parent, title, directory, revert, data in database.rows("session", columns, order=("id",)):
@@ -163,14 +163,14 @@ def _session(info: Json, messages: list[Message], todos: Sequence[Json] = ()) ->
     yield from Session(info, cwd, todos).turns(messages[place] for place in order_of(infos))
 
 
-def _todos(database: Database, session_id: object) -> list[Json]:
+def _todos(database: ForeignDatabase, session_id: object) -> list[Json]:
     columns = ("content", "status", "priority", "time_updated")
     where = {"session_id": text_of(session_id)}
     rows = database.rows("todo", columns, where=where, order=("position",))
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
-def _messages(database: Database, session_id: object) -> list[Message]:
+def _messages(database: ForeignDatabase, session_id: object) -> list[Message]:
     """Return the messages of OpenCode 2, and the older ones of version 1 that it did not take over."""
     second = list(_second_messages(database, session_id))
     begun = min((_created(message.info) for message in second if message.parts), default=None)
@@ -183,7 +183,7 @@ def _created(info: Json) -> int:
     return number_of(mapping_of(info.get("time")).get("created")) or 0
 
 
-def _first_messages(database: Database, session_id: object, before: int | None) -> Iterator[Message]:
+def _first_messages(database: ForeignDatabase, session_id: object, before: int | None) -> Iterator[Message]:
     """Yield the messages of version 1 before a time in milliseconds."""
     where = {"session_id": text_of(session_id)}
     for own_id, created, data in database.rows("message", ("id", "time_created", "data"), where=where, order=("id",)):
@@ -193,7 +193,7 @@ def _first_messages(database: Database, session_id: object, before: int | None) 
             yield Message(info, [{"id": part_id} | _record(part) for part_id, part in parts])
 
 
-def _second_messages(database: Database, session_id: object) -> Iterator[Message]:
+def _second_messages(database: ForeignDatabase, session_id: object) -> Iterator[Message]:
     columns, where = ("id", "type", "time_created", "data"), {"session_id": text_of(session_id)}
     for own_id, kind, created, data in database.rows("session_message", columns, where=where, order=("seq", "id")):
         record: Json = {"time": {"created": created}} | _record(data) | {"id": own_id, "type": kind}

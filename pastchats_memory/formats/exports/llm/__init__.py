@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from pastchats_memory.files.foreign_sqlite import Database
+from pastchats_memory.files.foreign_sqlite import ForeignDatabase
 from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
@@ -78,7 +78,7 @@ def read(source: SourceFile) -> Iterator[Turn | Unreadable]:
     yield from conversations.flush()
 
 
-def _read_database(database: Database) -> Iterator[Turn]:
+def _read_database(database: ForeignDatabase) -> Iterator[Turn]:
     conversations = _Conversations()
     for row in read_rows(database):
         yield from conversations.turns(row, lambda _: 1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from pastchats_memory.files.foreign_sqlite import Database
+from pastchats_memory.files.foreign_sqlite import ForeignDatabase
 from pastchats_memory.formats.base.source import (
     Json,
     list_of,
@@ -29,7 +29,7 @@ MOST_BACK = 100
 """The most messages of one response that are followed."""
 
 
-def read_rows(database: Database) -> Iterator[Json]:
+def read_rows(database: ForeignDatabase) -> Iterator[Json]:
     """Yield each response."""
     for table in ("logs", "log"):
         for early in _read_table(database, table, tuple(EARLY), ("id",)):
@@ -38,7 +38,9 @@ def read_rows(database: Database) -> Iterator[Json]:
     yield from _Turns(database).rows()
 
 
-def _read_table(database: Database, table: str, columns: Sequence[str], order: Sequence[str] = ()) -> Iterator[Json]:
+def _read_table(
+    database: ForeignDatabase, table: str, columns: Sequence[str], order: Sequence[str] = ()
+) -> Iterator[Json]:
     for row in database.rows(table, columns, order=order):
         yield dict(zip(columns, row, strict=True))
 
@@ -46,7 +48,7 @@ def _read_table(database: Database, table: str, columns: Sequence[str], order: S
 class _Responses:
     """The second generation: fragments, attachments, tool calls and results have tables of their own."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: ForeignDatabase) -> None:
         self._database = database
         self._calls = self._grouped("tool_calls", ("name", "arguments", "tool_call_id"))
         self._results = self._grouped("tool_results", ("name", "output", "tool_call_id", "exception"))
@@ -85,7 +87,7 @@ class _Responses:
 class _Turns:
     """The third generation: a response gets the messages down to its parent, and adds those down to its tip."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: ForeignDatabase) -> None:
         self._database = database
 
     def rows(self) -> Iterator[Json]:
@@ -149,9 +151,9 @@ def _text_of_parts(parts: list[Json]) -> str:
     )
 
 
-def _read_fragment(database: Database, fragment: str | float | bytes | None) -> list[Json]:
+def _read_fragment(database: ForeignDatabase, fragment: str | float | bytes | None) -> list[Json]:
     return [{"content": row[0]} for row in database.rows("fragments", ("content",), where={"id": fragment})]
 
 
-def _read_attachment(database: Database, attachment: str | float | bytes | None) -> list[Json]:
+def _read_attachment(database: ForeignDatabase, attachment: str | float | bytes | None) -> list[Json]:
     return [{"type": row[0]} for row in database.rows("attachments", ("type",), where={"id": attachment})]

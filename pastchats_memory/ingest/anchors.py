@@ -22,7 +22,7 @@ from pastchats_memory.files.stored_path import resolve_path
 from pastchats_memory.formats.base.source import SQLITE
 from pastchats_memory.formats.companions import companions_of, state_of
 from pastchats_memory.store import citations
-from pastchats_memory.store.citations import Row, Source
+from pastchats_memory.store.citations import CitedRow, Source
 from pastchats_memory.store.database import Database
 
 LOOKAHEAD = 1 << 18
@@ -44,7 +44,7 @@ def write_anchors(database: Database) -> None:
                 citations.store_passages(database, source, found)
 
 
-def _find_in_file(database: Database, source: Source, rows: Sequence[Row]) -> Iterator[tuple[Row, bytes]]:
+def _find_in_file(database: Database, source: Source, rows: Sequence[CitedRow]) -> Iterator[tuple[CitedRow, bytes]]:
     path = resolve_path(source.path)
     archive = archive_of(path)
     if state_of(archive or path)[archive is not None :] != (source.size, source.mtime_ns)[archive is not None :]:
@@ -77,7 +77,7 @@ def _find_start(database: Database, source: Source, line: int, stream: BinaryIO)
 class _OpenAnchors:
     """The texts that one line cites, and the lines from there on."""
 
-    rows: list[Row]
+    rows: list[CitedRow]
     offset: int
     following: float
     """The line at which the next text begins."""
@@ -96,7 +96,7 @@ class _OpenAnchors:
             return False
         return len(self.lines) > LOOKAHEAD
 
-    def anchors(self, *, is_bounded: bool) -> Iterator[tuple[Row, bytes]]:
+    def anchors(self, *, is_bounded: bool) -> Iterator[tuple[CitedRow, bytes]]:
         """Yield each row with its packed anchor."""
         for row in self.rows:
             place = row.place
@@ -107,8 +107,8 @@ class _OpenAnchors:
 
 
 def find_anchors(
-    stream: BinaryIO, rows: Sequence[Row], offset: int = 0, number: int = 1
-) -> Iterator[tuple[Row, bytes]]:
+    stream: BinaryIO, rows: Sequence[CitedRow], offset: int = 0, number: int = 1
+) -> Iterator[tuple[CitedRow, bytes]]:
     """Yield each row with its packed anchor; NO_ANCHOR for a row without one. Raises OSError.
 
     Args:
@@ -117,7 +117,7 @@ def find_anchors(
         offset: bytes before that line.
         number: number of that line.
     """
-    wanted: defaultdict[int, list[Row]] = defaultdict(list)
+    wanted: defaultdict[int, list[CitedRow]] = defaultdict(list)
     for row in rows:
         wanted[row.place.line].append(row)
     until = dict(pairwise([*sorted(wanted), math.inf]))

@@ -28,7 +28,7 @@ SEVERAL = "several"
 """Program name of a place with files of several programs."""
 
 
-class History(Protocol):
+class HistoryPlace(Protocol):
     """A program, and where it keeps its history."""
 
     @property
@@ -75,14 +75,14 @@ def list_unread(database: Database) -> list[UnreadFile]:
     ]
 
 
-def overview_at(path: Path, histories: Iterable[History], wanted: FileFilter = ALL_FILES) -> list[SourceReport]:
+def overview_at(path: Path, histories: Iterable[HistoryPlace], wanted: FileFilter = ALL_FILES) -> list[SourceReport]:
     """Return the overview with a database that may not exist yet."""
     with open_existing(path) as database:
         return overview(database, histories, wanted)
 
 
 def overview(
-    database: Database | None, histories: Iterable[History], wanted: FileFilter = ALL_FILES
+    database: Database | None, histories: Iterable[HistoryPlace], wanted: FileFilter = ALL_FILES
 ) -> list[SourceReport]:
     """Return each history, then the other places from which something was indexed."""
     histories = list(histories)
@@ -114,14 +114,14 @@ class IndexedPlace(NamedTuple):
     """Stored paths of its indexed files that belong to no history and to no other place."""
 
 
-def existing_places_at(path: Path, histories: Iterable[History]) -> list[Path]:
+def existing_places_at(path: Path, histories: Iterable[HistoryPlace]) -> list[Path]:
     """Return the files and folders outside the histories that were indexed once and still exist."""
     with open_existing(path) as database:
         places = [resolve_path(place.path) for place in _other_places(database, histories)] if database else []
     return [place for place in places if os.path.lexists(place)]
 
 
-def _other_places(database: Database, histories: Iterable[History]) -> Iterator[IndexedPlace]:
+def _other_places(database: Database, histories: Iterable[HistoryPlace]) -> Iterator[IndexedPlace]:
     """Yield folders that a user named, shortest first, and files that belong to none of them."""
     known = sources.known_sources(database)
     roots = [utf8(str(history.path)) for history in histories]

@@ -14,7 +14,7 @@ from pastchats_memory.fields import Count
 from pastchats_memory.model import ATTACHMENT, COMMENT, TASK, Filters, number_of
 from pastchats_memory.store import deletion, mentions, task_rows, tombstones
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.deletion import Choice, ChosenRows, PreviewRow
+from pastchats_memory.store.deletion import ChosenRows, PreviewRow, RowCriteria
 from pastchats_memory.store.mentions import Ids, Mention, WordSearch
 from pastchats_memory.store.tombstones import Forgetting
 from pastchats_memory.text.words import FUNCTION_WORDS, words
@@ -205,8 +205,8 @@ def undo_forget(database: Database, number: int | None = None) -> Forgetting | N
     return wanted
 
 
-def _build_choice(database: Database, selector: Selector, matches: Ids | None) -> Choice:
-    return Choice(
+def _build_choice(database: Database, selector: Selector, matches: Ids | None) -> RowCriteria:
+    return RowCriteria(
         filters=selector.filters,
         ids=_parse_ids(database, selector) if selector.ids else None,
         conversation=selector.conversation,

@@ -30,7 +30,7 @@ from pastchats_memory.redact import redact, redact_json, redact_path, redact_spl
 from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.store import redactions, scrub, sources, vectors
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.redactions import OTHER_TEXTS, RULES, TASK_TEXTS, TURNS, Row, Texts
+from pastchats_memory.store.redactions import OTHER_TEXTS, RULES, TASK_TEXTS, TURNS, StoredTexts, Texts
 from pastchats_memory.store.sources import meta, set_meta
 from pastchats_memory.store.tasks import LONGEST_TITLE, TaskTexts, chunks, encode_texts, task_text
 
@@ -114,7 +114,7 @@ def find_stored_secrets(
     return found
 
 
-def _search_row(found: StoredSecrets, kind: Texts, row: Row) -> Values:
+def _search_row(found: StoredSecrets, kind: Texts, row: StoredTexts) -> Values:
     """Count the secrets of a row, and return its texts without them."""
     values = remove_secrets(kind, row)
     found.looked_at += 1
@@ -123,7 +123,7 @@ def _search_row(found: StoredSecrets, kind: Texts, row: Row) -> Values:
     return values
 
 
-def remove_secrets(kind: Texts, row: Row) -> Values:
+def remove_secrets(kind: Texts, row: StoredTexts) -> Values:
     """Return the texts of a row that change if secrets are removed, by column."""
     cleaned = {column: _clean(kind, column, text) for column, text in row.texts.items()}
     return {column: text for column, text in cleaned.items() if text != row.texts[column]}
@@ -271,7 +271,9 @@ def _rewrite_turns(
         remaining = [id_ for id_ in remaining if any(True for _ in redactions.rows(database, TURNS, [(id_,)]))]
 
 
-def _remove_split_secret(changed: Mapping[int, Values], read: Mapping[int, Row], before: int, after: int) -> None:
+def _remove_split_secret(
+    changed: Mapping[int, Values], read: Mapping[int, StoredTexts], before: int, after: int
+) -> None:
     """Remove a secret whose halves are in two consecutive turns."""
     first, second = (changed[id_].get("content") or read[id_].texts["content"] for id_ in (before, after))
     halves = redact_split(first, second)
@@ -308,7 +310,9 @@ def _rewrite_tasks(database: Database, session: ModelSession, tasks: dict[int, l
         tasks = remaining
 
 
-def _texts_to_embed(tasks: Mapping[int, Sequence[TableRow]], read: Mapping[tuple[str, Key], Row]) -> Iterator[str]:
+def _texts_to_embed(
+    tasks: Mapping[int, Sequence[TableRow]], read: Mapping[tuple[str, Key], StoredTexts]
+) -> Iterator[str]:
     """Yield the texts of changed rows that need a vector."""
     for rows in tasks.values():
         for kind, key in rows:

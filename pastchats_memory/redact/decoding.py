@@ -14,7 +14,7 @@ from itertools import accumulate
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class DecodedPart:
     """A decoded part of a text."""
 
     text: str
@@ -39,7 +39,7 @@ _ESCAPED = re.compile(r"%([0-9A-Fa-f]{2})|&(quot|apos|lt|gt|amp|nbsp|#[3-9]\d|#1
 _ENTITIES = {"quot": '"', "apos": "'", "nbsp": " ", "lt": "<", "gt": ">", "amp": "&"}
 
 
-def unescape_lines(text: str) -> Iterator[View]:
+def unescape_lines(text: str) -> Iterator[DecodedPart]:
     """Decode each line that has `%XX` or an HTML entity."""
     at = 0
     while first := _ESCAPED.search(text, at):
@@ -58,7 +58,7 @@ def _read_escape(escape: re.Match[str]) -> str:
     return chr(int(f"0{entity[1:]}", 0) if entity[1] == "x" else int(entity[1:]))
 
 
-def _unescape(text: str, start: int, end: int) -> View:
+def _unescape(text: str, start: int, end: int) -> DecodedPart:
     pieces: list[str] = []
     starts, places, widths = [0], [start], {}
     length, done = 0, start
@@ -71,7 +71,7 @@ def _unescape(text: str, start: int, end: int) -> View:
         length += 1
         done = escape.end()
     pieces.append(text[done:end])
-    return View("".join(pieces), tuple(starts), tuple(places), widths)
+    return DecodedPart("".join(pieces), tuple(starts), tuple(places), widths)
 
 
 _TYPOGRAPHIC = {" ": "\xa0\u2007\u202f\u3000", '"': "“”„‟«»「」＂", "'": "‘’‚‛＇", "=": "＝", "|": "│┃║"}
@@ -96,7 +96,7 @@ def has_invisible(text: str) -> bool:
     return "\x1b[" in text or (not text.isascii() and any(character in text for character in _INVISIBLE_CHARACTERS))
 
 
-def drop_invisible(text: str) -> View:
+def drop_invisible(text: str) -> DecodedPart:
     """Return a text as a terminal shows it."""
     stretches = []
     done = 0
@@ -166,7 +166,7 @@ _NEXT_LINE = re.compile(
 _TOKEN_AT_END = re.compile(r"(?P<token>[A-Za-z0-9_\-+/=.]{12,200})\\?\r?\Z")
 
 
-def join_wrapped_tokens(text: str) -> Iterator[View]:
+def join_wrapped_tokens(text: str) -> Iterator[DecodedPart]:
     """Join each run of token characters that goes on in the next line."""
     done = 0
     for line in _NEXT_LINE.finditer(text):
@@ -186,9 +186,9 @@ def join_wrapped_tokens(text: str) -> Iterator[View]:
             yield _join(text, stretches)
 
 
-def _join(text: str, stretches: list[tuple[int, int]]) -> View:
+def _join(text: str, stretches: list[tuple[int, int]]) -> DecodedPart:
     lengths = accumulate((end - start for start, end in stretches[:-1]), initial=0)
-    return View(
+    return DecodedPart(
         "".join(text[start:end] for start, end in stretches),
         tuple(lengths),
         tuple(start for start, _ in stretches),

@@ -16,7 +16,7 @@ from ahocorasick_rs import BytesAhoCorasick, Implementation
 from pastchats_memory.redact.columns import COLUMNS
 from pastchats_memory.redact.commands import GRAMMARS, MANIFESTS
 from pastchats_memory.redact.decoding import (
-    View,
+    DecodedPart,
     decode_base64,
     drop_invisible,
     find_long_runs,
@@ -153,6 +153,6 @@ def _find_encoded(text: str, runs: list[int], depth: int) -> Iterator[Secret]:
             yield Secret(start, end, secret.kind, secret.rank)
 
 
-def _place_in_original(view: View, secrets: Iterable[Secret]) -> Iterator[Secret]:
+def _place_in_original(view: DecodedPart, secrets: Iterable[Secret]) -> Iterator[Secret]:
     for secret in secrets:
         yield Secret(*view.span_in_original(secret.start, secret.end), secret.kind, secret.rank)

@@ -40,7 +40,7 @@ class CitedPlace(NamedTuple):
     mtime_ns: int
 
 
-class Row(NamedTuple):
+class CitedRow(NamedTuple):
     """A cited row: a turn, or a task by its title."""
 
     id: int
@@ -81,7 +81,7 @@ def sources(database: Database, paths: Sequence[str] = ()) -> list[Source]:
     return [Source(*row) for row in database.run(statement, (orjson.dumps(paths).decode(),))]
 
 
-def rows_of(database: Database, source: Source, filters: Filters) -> Iterator[Row]:
+def rows_of(database: Database, source: Source, filters: Filters) -> Iterator[CitedRow]:
     """Yield the rows of a file, turns before tasks, by line.
 
     Of the filters only the project applies.
@@ -89,7 +89,7 @@ def rows_of(database: Database, source: Source, filters: Filters) -> Iterator[Ro
     return _rows_of(database, source, filters, "TRUE", "TRUE")
 
 
-def _rows_of(database: Database, source: Source, filters: Filters, turns: str, tasks: str) -> Iterator[Row]:
+def _rows_of(database: Database, source: Source, filters: Filters, turns: str, tasks: str) -> Iterator[CitedRow]:
     """Yield the rows of a file that meet a condition on turns, and one on tasks."""
     where, values = conditions(filters)
     of_turns = TURNS.replace(" FROM", ", p.id || '', p.source_project, p.content FROM", 1)
@@ -102,7 +102,7 @@ def _rows_of(database: Database, source: Source, filters: Filters, turns: str, t
             f"{select} WHERE {owner} = ? AND {condition} AND {where} ORDER BY 3, p.id",
             (value, *values),
         ):
-            yield Row(id_, kind == "tasks", shown_id, project, text, CitedPlace(*place))
+            yield CitedRow(id_, kind == "tasks", shown_id, project, text, CitedPlace(*place))
 
 
 def sources_without_passage(database: Database) -> list[Source]:
@@ -117,13 +117,13 @@ def sources_without_passage(database: Database) -> list[Source]:
     ]
 
 
-def rows_without_passage(database: Database, source: Source) -> list[Row]:
+def rows_without_passage(database: Database, source: Source) -> list[CitedRow]:
     """Return the rows of a file whose passage is not computed yet, by line."""
     rows = _rows_of(database, source, Filters(), "g.passage IS NULL", "p.passage IS NULL")
     return sorted(rows, key=lambda row: row.place.line)
 
 
-def passage_before(database: Database, source: Source, line: int) -> Row | None:
+def passage_before(database: Database, source: Source, line: int) -> CitedRow | None:
     """Return the last row of a file with a passage, at or above a line."""
     select = TURNS.replace(" FROM", ", p.source_project, p.content FROM", 1)
     found = database.run(
@@ -131,11 +131,11 @@ def passage_before(database: Database, source: Source, line: int) -> Row | None:
         (source.id, line),
     )
     for id_, *place, project, text in found:
-        return Row(id_, is_task=False, shown_id=str(id_), project=project, text=text, place=CitedPlace(*place))
+        return CitedRow(id_, is_task=False, shown_id=str(id_), project=project, text=text, place=CitedPlace(*place))
     return None
 
 
-def store_passages(database: Database, source: Source, found: Sequence[tuple[Row, bytes]]) -> None:
+def store_passages(database: Database, source: Source, found: Sequence[tuple[CitedRow, bytes]]) -> None:
     """Store passages, unless the file was read again meanwhile.
 
     Call it inside the caller's transaction.

@@ -61,7 +61,7 @@ Delete = Callable[[Rows], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class RowCriteria:
     """Criteria of rows; a row must meet all that are given. None and `()` leave a criterion out."""
 
     filters: Filters = field(default_factory=Filters)
@@ -113,13 +113,13 @@ class PreviewRow:
     content: Annotated[str, "Empty for a row of a private project that may not be seen from here."]
 
 
-def choose_rows(database: Database, choice: Choice) -> ChosenRows:
+def choose_rows(database: Database, choice: RowCriteria) -> ChosenRows:
     """Return the rows that meet the criteria now."""
     tasks, comments, attachments = _choose_tasks(database, choice) if choice.before is None else (set(), set(), set())
     return ChosenRows(_choose_turns(database, choice), sorted(tasks), sorted(comments), sorted(attachments))
 
 
-def _choose_turns(database: Database, choice: Choice) -> list[int]:
+def _choose_turns(database: Database, choice: RowCriteria) -> list[int]:
     where, bound = conditions(choice.filters)
     clauses, values = [where], list[Any](bound)
     for named in (choice.ids, choice.matches):
@@ -152,7 +152,7 @@ def _turns_of_sources(database: Database, paths: Sequence[str]) -> list[int]:
     ]
 
 
-def _choose_tasks(database: Database, choice: Choice) -> tuple[set[int], set[int], set[int]]:
+def _choose_tasks(database: Database, choice: RowCriteria) -> tuple[set[int], set[int], set[int]]:
     """Return ids of tasks, and of comments and attachments of other tasks."""
     where, bound = task_conditions(choice.filters)
     clauses, values = [where], list[Any](bound)
@@ -181,7 +181,7 @@ def _choose_tasks(database: Database, choice: Choice) -> tuple[set[int], set[int
     return tasks, {row[1] for row in parts} - {None}, {row[2] for row in parts} - {None}
 
 
-def forget(database: Database, choice: Choice, chosen: ChosenRows, selector: Mapping[str, Any]) -> int:
+def forget(database: Database, choice: RowCriteria, chosen: ChosenRows, selector: Mapping[str, Any]) -> int:
     """Write tombstones for the chosen rows, and delete or list them; return the id of the forgetting.
 
     Return 0 if there was nothing to forget.

@@ -23,7 +23,7 @@ from pastchats_memory.store.database import Database, open_database, side_files
 from pastchats_memory.store.errors import translate
 from pastchats_memory.store.redactions import RULES
 from pastchats_memory.store.schema import schema
-from pastchats_memory.store.sqlite_pages import Record, Value, records
+from pastchats_memory.store.sqlite_pages import CellContent, Value, records
 from pastchats_memory.store.visible import PENDING_KEY
 from pastchats_memory.text.wire import is_time
 
@@ -242,22 +242,22 @@ def _copy_records(
             _insert(new, fitting[0], columns, values)
 
 
-def _is_folder(record: Record) -> bool:
+def _is_folder(record: CellContent) -> bool:
     """Return whether it is a row of `project_folders`.
 
     `outcomes_due` and some indexes have columns of the same types.
     """
     match record:
-        case Record(None, (str(folder), str(), -1 | 0 | 1)):
+        case CellContent(None, (str(folder), str(), -1 | 0 | 1)):
             return _ROOTED.match(folder) is not None
     return False
 
 
-def _is_index_entry(record: Record, indexes: Sequence[Sequence[Column]]) -> bool:
+def _is_index_entry(record: CellContent, indexes: Sequence[Sequence[Column]]) -> bool:
     return any(len(columns) == len(record.values) and _fits(record, columns) for columns in indexes)
 
 
-def _fits(record: Record, columns: Sequence[Column]) -> bool:
+def _fits(record: CellContent, columns: Sequence[Column]) -> bool:
     has_rowid = any(column.is_rowid for column in columns)
     if has_rowid != (record.rowid is not None) or not 0 <= len(columns) - len(record.values) <= MOST_MISSING:
         return False

@@ -69,7 +69,7 @@ OTHER_TEXTS = (
 """Tables with text besides turns and tasks: files, runs, folders and forgettings."""
 
 
-class Row(NamedTuple):
+class StoredTexts(NamedTuple):
     """A stored row with its texts."""
 
     key: tuple[Any, ...]
@@ -107,7 +107,7 @@ def count_rows(database: Database) -> int:
     return sum(int(database.value(f"SELECT count(*) FROM {kind.table}")) for kind in (TURNS, *TASK_TEXTS, *OTHER_TEXTS))
 
 
-def turns(database: Database, after: int = 0) -> Iterator[list[tuple[int, str, int, Row]]]:
+def turns(database: Database, after: int = 0) -> Iterator[list[tuple[int, str, int, StoredTexts]]]:
     """Yield batches of turns with a higher id: id, key of the conversation, turn_index, row."""
     columns = ", ".join(TURNS.columns)
     while True:
@@ -118,11 +118,11 @@ def turns(database: Database, after: int = 0) -> Iterator[list[tuple[int, str, i
         )
         if not rows:
             return
-        yield [(row[0], row[1], row[2], Row((row[0],), _texts(TURNS, row[3:]), None)) for row in rows]
+        yield [(row[0], row[1], row[2], StoredTexts((row[0],), _texts(TURNS, row[3:]), None)) for row in rows]
         after = rows[-1][0]
 
 
-def rows(database: Database, kind: Texts, keys: Sequence[tuple[Any, ...]] | None = None) -> Iterator[Row]:
+def rows(database: Database, kind: Texts, keys: Sequence[tuple[Any, ...]] | None = None) -> Iterator[StoredTexts]:
     """Yield the rows of a table, all or those with these keys."""
     named = ", ".join(kind.key)
     statement = f"SELECT {named}, {kind.of_task or 'NULL'}, {', '.join(kind.columns)} FROM {kind.table}"
@@ -132,7 +132,7 @@ def rows(database: Database, kind: Texts, keys: Sequence[tuple[Any, ...]] | None
         marks = " AND ".join(f"{column} IS ?" for column in kind.key)
         found = (row for key in keys for row in database.run(f"{statement} WHERE {marks}", key))
     width = len(kind.key)
-    return (Row(tuple(row[:width]), _texts(kind, row[width + 1 :]), row[width]) for row in found)
+    return (StoredTexts(tuple(row[:width]), _texts(kind, row[width + 1 :]), row[width]) for row in found)
 
 
 def _texts(kind: Texts, values: Sequence[Any]) -> dict[str, str]:

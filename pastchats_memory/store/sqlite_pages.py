@@ -31,7 +31,7 @@ Pages = bytes | mmap.mmap
 Value = int | float | str | bytes | None
 
 
-class Record(NamedTuple):
+class CellContent(NamedTuple):
     """Content of a cell."""
 
     rowid: int | None
@@ -39,7 +39,7 @@ class Record(NamedTuple):
     values: tuple[Value, ...]
 
 
-def records(content: Pages) -> Iterator[Record]:
+def records(content: Pages) -> Iterator[CellContent]:
     """Yield every readable record, in the order of the pages; skip broken ones."""
     chains = _Chains(content)
     for start in range(0, len(content) - PAGE + 1, PAGE):
@@ -79,7 +79,7 @@ class _Chains:
         return b"".join(pieces)
 
 
-def _record(chains: _Chains, place: int, end: int, kind: int) -> Record | None:
+def _record(chains: _Chains, place: int, end: int, kind: int) -> CellContent | None:
     content = chains.content
     size, place = _varint(content, place)
     rowid: int | None = None
@@ -88,7 +88,7 @@ def _record(chains: _Chains, place: int, end: int, kind: int) -> Record | None:
         rowid -= (rowid >> 63) << 64
     payload = _payload(chains, place, end, size, kind)
     values = None if payload is None else _values(payload)
-    return None if values is None else Record(rowid, values)
+    return None if values is None else CellContent(rowid, values)
 
 
 def _payload(chains: _Chains, place: int, end: int, size: int, kind: int) -> bytes | None:

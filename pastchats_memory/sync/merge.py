@@ -57,7 +57,7 @@ _ORDERED_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{
 """A later judgement of the same second has a plus more."""
 
 
-class Records:
+class CheckedRecords:
     """The checked records of a file, by kind."""
 
     def __init__(self, segment: Segment, host: str) -> None:

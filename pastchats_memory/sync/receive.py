@@ -56,7 +56,7 @@ def receive(
     report.received["judgement"] += merge.apply_judgements(database)
 
 
-def _leave_out(records: merge.Records, limits: SharingLimits) -> int:
+def _leave_out(records: merge.CheckedRecords, limits: SharingLimits) -> int:
     """Remove the turns and tasks that are excluded here, and return their number."""
     before = sum(len(records.by_kind[kind]) for kind in ("turn", "task"))
     for kind in ("turn", "task"):
@@ -69,7 +69,7 @@ def _leave_out(records: merge.Records, limits: SharingLimits) -> int:
 
 
 def _take_file(
-    database: Database, session: ModelSession, known: SyncFolder, file: SyncFile, header: Json, records: merge.Records,
+    database: Database, session: ModelSession, known: SyncFolder, file: SyncFile, header: Json, records: merge.CheckedRecords,
     report: SyncReport,
 ) -> None:  # fmt: skip
     """Take the records of a file in one transaction."""
@@ -94,7 +94,7 @@ def _list_unread(database: Database, known: SyncFolder) -> Iterator[tuple[str, i
                 yield machine, number, path
 
 
-def _read_file(known: SyncFolder, machine: str, number: int, path: Path) -> tuple[Json, merge.Records] | None:
+def _read_file(known: SyncFolder, machine: str, number: int, path: Path) -> tuple[Json, merge.CheckedRecords] | None:
     """Return header and records of a file; None if it cannot be used yet."""
     try:
         return _read_or_refuse(known, machine, number, path)
@@ -102,7 +102,7 @@ def _read_file(known: SyncFolder, machine: str, number: int, path: Path) -> tupl
         return None
 
 
-def _read_or_refuse(known: SyncFolder, machine: str, number: int, path: Path) -> tuple[Json, merge.Records]:
+def _read_or_refuse(known: SyncFolder, machine: str, number: int, path: Path) -> tuple[Json, merge.CheckedRecords]:
     """Return header and records of a file. Raises UnusableFile."""
     segment = files.read_segment(path, machine, number, known.secret)
-    return segment.header, merge.Records(segment, known.host)
+    return segment.header, merge.CheckedRecords(segment, known.host)

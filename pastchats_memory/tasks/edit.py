@@ -104,7 +104,7 @@ EVERY_TASK = Filters(kinds=TYPES)
 """Filters that every visible task passes."""
 
 
-class TaskPart(NamedTuple):
+class DeletableRow(NamedTuple):
     """A row that can be deleted by itself: a task, a comment or an attachment."""
 
     table: str
@@ -304,19 +304,19 @@ class TaskEditor:
                     raise UsageFault(f"there is no {name}", "See `pastchats-memory task show KEY`.")
             else:
                 id_ = self.find_id(name)
-                part = TaskPart("tasks", id_, id_)
+                part = DeletableRow("tasks", id_, id_)
             (task,) = task_rows.tasks(self._database, [part.task])
             delete_rows(self._database, part.table, part.id)
             vectors.catch_up(self._database)
         return task.title
 
-    def find_part(self, id_: str) -> TaskPart | None:
+    def find_part(self, id_: str) -> DeletableRow | None:
         """Return the comment (`c:5`) or attachment (`a:7`) with an id, or None."""
         table, number = PART_TABLES[id_[:2]], number_of(id_[2:])
         if number is None:
             return None
         task = task_rows.owner_of(self._database, table, number)
-        return None if task is None else TaskPart(table, number, task)
+        return None if task is None else DeletableRow(table, number, task)
 
     def _link_by_name(self, id_: int, kind: str, names: Sequence[str]) -> None:
         for name in names:

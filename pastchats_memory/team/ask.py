@@ -20,7 +20,7 @@ from pastchats_memory.search.request import Request
 from pastchats_memory.store import team
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.tombstones import Tombstones, TurnIdentity
-from pastchats_memory.team.client import Collection, Question
+from pastchats_memory.team.client import Collection, TeamQuestion
 from pastchats_memory.team.rows import (
     TURN,
     Received,
@@ -62,7 +62,7 @@ def search(
         vector, warnings = None, ("the team uses another model, so these results are by words alone",)
     limit = min(MOST_ROWS, request.last + SPARE_ROWS)
     typed = "" if request.mode == "semantic" and vector is not None else question
-    found = collection.search(Question(typed, vector, key, condition, limit))
+    found = collection.search(TeamQuestion(typed, vector, key, condition, limit))
     rows = [row for row in map(read_row, found) if row is not None and not limits.keep_here(row.project)]
     visible = _drop_forgotten(database, rows)
     hits = _build_hits(visible, question, vector, key, collection.count('kind == "turn"'))

@@ -62,7 +62,7 @@ _KEY = re.compile(r"[0-9a-f]{16,64}")
 Row = dict[str, Any]
 
 
-class Question(NamedTuple):
+class TeamQuestion(NamedTuple):
     """A search of the collection."""
 
     text: str
@@ -205,7 +205,7 @@ class Collection:
             for start in range(0, len(ids), BATCH_ROWS):
                 self._client.delete(COLLECTION, ids=list(ids[start : start + BATCH_ROWS]))
 
-    def search(self, question: Question) -> list[Row]:
+    def search(self, question: TeamQuestion) -> list[Row]:
         """Return rows, best first, each with the `score` of Milvus's ranker."""
         from pymilvus import AnnSearchRequest, RRFRanker
 

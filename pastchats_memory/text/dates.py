@@ -312,7 +312,7 @@ def _day_in_year(today: date, day: str, month: str, year: str | None) -> date | 
 # --- the grammar ------------------------------------------------------------------------------------------------------
 
 
-class Rule(NamedTuple):
+class TimeRule(NamedTuple):
     """One way to name a time."""
 
     words: tuple[str, ...]
@@ -356,70 +356,72 @@ def _day_number(name: str) -> str:
     return rf"(?P<{name}>\d{{1,2}})(?:st|nd|rd|th)?\b"
 
 
-def _list_day_rules() -> Iterator[Rule]:
+def _list_day_rules() -> Iterator[TimeRule]:
     first, last = (
         rf"(?:the )?(?:{_day_number(f'{name}day')}(?: of)? (?={_MONTH}))?(?P<{name}month>{_MONTH})(?: {_day_number(f'{name}day_after')})?"
         for name in ("", "last_")
     )
     between, start, end = r"\b(?:between |from )?(?:the )?", _day_number("from"), _day_number("to")
-    yield Rule(_MONTH_WORDS, rf"\b(?:between|from) {first}{_TO}{last}{_AND_YEAR}", _read_dates)
-    yield Rule(_MONTH_WORDS, rf"{between}{start}{_TO}(?:the )?{end}(?: of)? (?P<month>{_MONTH}){_AND_YEAR}", _read_days)
-    yield Rule(_MONTH_WORDS, rf"{between}(?P<month>{_MONTH}) {start}{_TO}{end}{_AND_YEAR}", _read_days)
-    yield Rule(
+    yield TimeRule(_MONTH_WORDS, rf"\b(?:between|from) {first}{_TO}{last}{_AND_YEAR}", _read_dates)
+    yield TimeRule(
+        _MONTH_WORDS, rf"{between}{start}{_TO}(?:the )?{end}(?: of)? (?P<month>{_MONTH}){_AND_YEAR}", _read_days
+    )
+    yield TimeRule(_MONTH_WORDS, rf"{between}(?P<month>{_MONTH}) {start}{_TO}{end}{_AND_YEAR}", _read_days)
+    yield TimeRule(
         ("-",), rf"\b(?:between|from) (?P<iso>{_ISO_DAY}) (?:and|to|until) (?P<last_iso>{_ISO_DAY})\b", _read_iso
     )
-    yield Rule(("-",), rf"{_SIDE}(?P<iso>{_ISO_DAY})(?P<last_iso>)\b", _read_iso)
+    yield TimeRule(("-",), rf"{_SIDE}(?P<iso>{_ISO_DAY})(?P<last_iso>)\b", _read_iso)
     day = _day_number("day")
-    yield Rule(_MONTH_WORDS, rf"{_SIDE}{day}(?: of)? (?P<month>{_ANY_MONTH}){_AND_YEAR}", _read_day)
-    yield Rule(_MONTH_WORDS, rf"{_SIDE}(?P<month>(?!may\b){_ANY_MONTH}) {day}{_AND_YEAR}", _read_day)
-    yield Rule(_MONTH_WORDS, rf"{_SIDE}(?P<name>(?P<month>may) {day}){_AND_YEAR}", _read_day)
+    yield TimeRule(_MONTH_WORDS, rf"{_SIDE}{day}(?: of)? (?P<month>{_ANY_MONTH}){_AND_YEAR}", _read_day)
+    yield TimeRule(_MONTH_WORDS, rf"{_SIDE}(?P<month>(?!may\b){_ANY_MONTH}) {day}{_AND_YEAR}", _read_day)
+    yield TimeRule(_MONTH_WORDS, rf"{_SIDE}(?P<name>(?P<month>may) {day}){_AND_YEAR}", _read_day)
 
 
-def _list_unit_rules() -> Iterator[Rule]:
+def _list_unit_rules() -> Iterator[TimeRule]:
     end = rf"(?:the )?end of (?:the |this )?{_CALENDAR_UNIT}"
-    yield Rule(tuple(UNITS), rf"\b(?:by|before|until) {end}", _read_end_of_unit, "until")
-    yield Rule(tuple(UNITS), rf"\b{end}", _read_end_of_unit)
-    yield Rule(tuple(UNITS), rf"\b(?:in|within) (?:the next )?{_AMOUNT}(?! ago)", _read_ahead, is_of_tasks=True)
-    yield Rule(tuple(UNITS), rf"\b(?:over )?the next {_AMOUNT}", _read_ahead, is_of_tasks=True)
+    yield TimeRule(tuple(UNITS), rf"\b(?:by|before|until) {end}", _read_end_of_unit, "until")
+    yield TimeRule(tuple(UNITS), rf"\b{end}", _read_end_of_unit)
+    yield TimeRule(tuple(UNITS), rf"\b(?:in|within) (?:the next )?{_AMOUNT}(?! ago)", _read_ahead, is_of_tasks=True)
+    yield TimeRule(tuple(UNITS), rf"\b(?:over )?the next {_AMOUNT}", _read_ahead, is_of_tasks=True)
     longer = r"(?:for (?:over |more than |at least )?|(?:older than|more than|over) (?:the )?)"
-    yield Rule(tuple(UNITS), rf"\b{longer}{_AMOUNT}(?: ago\b| old\b)?", _read_ago, "until", is_of_tasks=True)
-    yield Rule(tuple(UNITS), rf"{_SIDE}(?:last|past|previous) {_AMOUNT}", _read_past_units, "since")
-    yield Rule(tuple(UNITS), rf"{_SIDE}{_AMOUNT} ago\b", _read_ago)
-    yield Rule(
+    yield TimeRule(tuple(UNITS), rf"\b{longer}{_AMOUNT}(?: ago\b| old\b)?", _read_ago, "until", is_of_tasks=True)
+    yield TimeRule(tuple(UNITS), rf"{_SIDE}(?:last|past|previous) {_AMOUNT}", _read_past_units, "since")
+    yield TimeRule(tuple(UNITS), rf"{_SIDE}{_AMOUNT} ago\b", _read_ago)
+    yield TimeRule(
         tuple(UNITS),
         rf"{_SIDE}(?:past|last(?= fortnight)) (?P<unit>week|fortnight|month|quarter|year)\b",
         _read_past_unit,
         "since",
     )
-    yield Rule(tuple(UNITS), rf"{_SIDE}(?P<which>last|previous|this|current|next) {_CALENDAR_UNIT}", _read_unit)
-    yield Rule(tuple(NEAR_DAYS), rf"{_SIDE}(?P<near>{'|'.join(NEAR_DAYS)})\b", _read_near_day)
-    yield Rule(("hour",), rf"{_SIDE}(?:last|past|previous) (?P<number>\d{{1,5}}) hours?\b", _read_hours, "since")
-    yield Rule(DAYS, rf"{_SIDE}(?:(?P<which>last|next) )?(?P<name>{'|'.join(DAYS)})\b", _read_weekday)
+    yield TimeRule(tuple(UNITS), rf"{_SIDE}(?P<which>last|previous|this|current|next) {_CALENDAR_UNIT}", _read_unit)
+    yield TimeRule(tuple(NEAR_DAYS), rf"{_SIDE}(?P<near>{'|'.join(NEAR_DAYS)})\b", _read_near_day)
+    yield TimeRule(("hour",), rf"{_SIDE}(?:last|past|previous) (?P<number>\d{{1,5}}) hours?\b", _read_hours, "since")
+    yield TimeRule(DAYS, rf"{_SIDE}(?:(?P<which>last|next) )?(?P<name>{'|'.join(DAYS)})\b", _read_weekday)
 
 
-def _list_rules() -> Iterator[Rule]:
+def _list_rules() -> Iterator[TimeRule]:
     yield from _list_day_rules()
     part = r"(?:first|second|third|fourth|last) week of|(?:beginning|start|middle|end) of|early|mid|late"
-    yield Rule(_MONTH_WORDS, rf"{_SIDE}(?P<part>{part})[ -](?P<month>{_MONTH}){_AND_YEAR}", _read_part_of_month)
+    yield TimeRule(_MONTH_WORDS, rf"{_SIDE}(?P<part>{part})[ -](?P<month>{_MONTH}){_AND_YEAR}", _read_part_of_month)
     yield from _list_unit_rules()
-    yield Rule(("q1", "q2", "q3", "q4"), rf"{_SIDE}q(?P<quarter>[1-4])\b(?: (?:of )?{_YEAR})?", _read_quarter)
-    yield Rule(_MONTH_WORDS, rf"{_SIDE}(?P<name>{_ANY_MONTH})(?:,| of)? {_YEAR}", _read_month)
-    yield Rule(_MONTH_WORDS, rf"{_SIDE}(?:(?P<which>last|this) )?(?P<name>{_MONTH})(?P<year>)", _read_month)
-    yield Rule(("-",), rf"{_SIDE}{_YEAR}-(?P<month>0[1-9]|1[0-2])\b(?!-)", _read_year_or_month)
-    yield Rule(("19", "20"), rf"(?:\A|\b{_PREPOSITION}){_YEAR}(?P<month>)(?={_BEHIND_YEAR})", _read_year_or_month)
+    yield TimeRule(("q1", "q2", "q3", "q4"), rf"{_SIDE}q(?P<quarter>[1-4])\b(?: (?:of )?{_YEAR})?", _read_quarter)
+    yield TimeRule(_MONTH_WORDS, rf"{_SIDE}(?P<name>{_ANY_MONTH})(?:,| of)? {_YEAR}", _read_month)
+    yield TimeRule(_MONTH_WORDS, rf"{_SIDE}(?:(?P<which>last|this) )?(?P<name>{_MONTH})(?P<year>)", _read_month)
+    yield TimeRule(("-",), rf"{_SIDE}{_YEAR}-(?P<month>0[1-9]|1[0-2])\b(?!-)", _read_year_or_month)
+    yield TimeRule(("19", "20"), rf"(?:\A|\b{_PREPOSITION}){_YEAR}(?P<month>)(?={_BEHIND_YEAR})", _read_year_or_month)
     no_name = r"(?! boot| framework|,? (?:19|20)\d\d)"  # such as Spring Boot
-    yield Rule(
+    yield TimeRule(
         tuple(SEASONS),
         rf"\b(?:{_PREPOSITION})?(?P<which>the|this|last|next) {_SEASON}(?P<year>){no_name}",
         _read_season,
     )
-    yield Rule(tuple(SEASONS), rf"{_SIDE}{_SEASON}(?: of)? {_YEAR}(?P<which>)", _read_season)
-    yield Rule(
+    yield TimeRule(tuple(SEASONS), rf"{_SIDE}{_SEASON}(?: of)? {_YEAR}(?P<which>)", _read_season)
+    yield TimeRule(
         tuple(SEASONS),
         rf"\b(?P<side>in|since|during|before|over) (?!spring){_SEASON}(?P<which>)(?P<year>){no_name}",
         _read_season,
     )
-    yield Rule(("recently", "lately"), r"\b(?:recently|lately)\b", _read_recently, "since", is_of_tasks=True)
+    yield TimeRule(("recently", "lately"), r"\b(?:recently|lately)\b", _read_recently, "since", is_of_tasks=True)
 
 
 RULES = tuple((rule, LazyPattern(rule.source, words=rule.words)) for rule in _list_rules())
@@ -448,7 +450,7 @@ def match_time(words: str, today: date) -> TimePhrase | None:
     return next((phrase for phrase in phrases if phrase), None)
 
 
-def _read_phrase(rule: Rule, found: re.Match[str], today: date) -> TimePhrase | None:
+def _read_phrase(rule: TimeRule, found: re.Match[str], today: date) -> TimePhrase | None:
     period = rule.read(found, today)
     if period is None:
         return None

@@ -46,7 +46,7 @@ POLICY = (
 """Content security policy of an HTML document: its own style, and nothing else."""
 
 
-class Part(NamedTuple):
+class DocumentPart(NamedTuple):
     """A turn, or a result of a search."""
 
     role: str
@@ -60,7 +60,7 @@ class Part(NamedTuple):
     """Whether it is folded or set apart: results of tools, branches that were left."""
 
 
-class Section(NamedTuple):
+class DocumentSection(NamedTuple):
     """An episode, or one result."""
 
     title: str
@@ -69,7 +69,7 @@ class Section(NamedTuple):
     outcome: str
     """The outcome with its evidence."""
     done: tuple[str, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[DocumentPart, ...]
 
 
 class Document(NamedTuple):
@@ -77,7 +77,7 @@ class Document(NamedTuple):
 
     title: str
     facts: tuple[str, ...]
-    sections: tuple[Section, ...]
+    sections: tuple[DocumentSection, ...]
 
 
 # --- content ----------------------------------------------------------------------------------------------------------
@@ -97,9 +97,9 @@ def document_of_conversation(conversation: StoredConversation) -> Document:
     return Document(_shorten(first.content), tuple(filter(None, facts)), sections)
 
 
-def _section_of_episode(number: int, episode: StoredEpisode) -> Section:
+def _section_of_episode(number: int, episode: StoredEpisode) -> DocumentSection:
     is_known = episode.outcome.is_known
-    return Section(
+    return DocumentSection(
         f"Episode {number}",
         episode.outcome.verdict if is_known else "",
         render_outcome(episode.outcome) if is_known else "",
@@ -108,13 +108,13 @@ def _section_of_episode(number: int, episode: StoredEpisode) -> Section:
     )
 
 
-def _part_of_turn(item: Item) -> Part:
+def _part_of_turn(item: Item) -> DocumentPart:
     tools, branch = item.metadata.get("tools"), str(item.metadata.get("branch", "main"))
     place = item.places[0] if item.places else None
     line = f":{place.line}" if place and place.line else ""
     note = CITATION_NOTES[item.citation.state if item.citation else "holds"]
     facts = (format_time(item.timestamp), f"id {item.id}", "" if branch == "main" else branch)
-    return Part(
+    return DocumentPart(
         item.role,
         tuple(filter(None, facts)),
         item.content,
@@ -127,12 +127,12 @@ def _part_of_turn(item: Item) -> Part:
 def document_of_hits(query: str, hits: Sequence[Hit], outcomes: Mapping[str, str]) -> Document:
     """Return the results of a search as a document with a section for each."""
     sections = tuple(
-        Section(
+        DocumentSection(
             f"{hit.rank}. {hit.source_project}",
             outcomes.get(hit.id, ""),
             outcomes.get(hit.id, ""),
             (),
-            (Part(hit.role, _facts_of_hit(hit), hit.content, (), format_citation(hit), is_aside=False),),
+            (DocumentPart(hit.role, _facts_of_hit(hit), hit.content, (), format_citation(hit), is_aside=False),),
         )
         for hit in hits
     )
@@ -198,7 +198,7 @@ def render_html_document(document: Document) -> Iterator[str]:
     yield "</main></body></html>"
 
 
-def _render_part(part: Part) -> Iterator[str]:
+def _render_part(part: DocumentPart) -> Iterator[str]:
     head = f"<b>{_escape(part.role)}</b> · {' · '.join(map(_escape, part.facts))}"
     kind = "turn user" if part.role == "user" else "turn aside" if part.is_aside else "turn"
     yield f'<article class="{kind}">'

@@ -13,7 +13,7 @@ from pastchats_memory.formats.agents.agent_log import AGENT_LOG
 from pastchats_memory.formats.agents.amazon_q.conversation import AMAZON_Q
 from pastchats_memory.formats.agents.claude_code import CLAUDE_CODE
 from pastchats_memory.formats.agents.codex.replay import TaskFinder
-from pastchats_memory.formats.agents.codex.rollout import ITEM, META, Entry
+from pastchats_memory.formats.agents.codex.rollout import ITEM, META, RolloutEntry
 from pastchats_memory.formats.agents.gemini import HOOKS
 from pastchats_memory.formats.agents.goose import GOOSE
 from pastchats_memory.formats.agents.opencode import OPENCODE
@@ -74,8 +74,13 @@ def test_an_unknown_operation_of_the_queue_changes_nothing(tmp_path: Path) -> No
 
 def test_a_subagent_begins_at_the_first_of_several_messages_in_a_row() -> None:
     finder = TaskFinder()
-    message = Entry(ITEM, {"type": "agent_message", "content": "Look at the relay."})
-    entries = [Entry(META, {"id": "parent"}), Entry(ITEM, {"type": "function_call", "name": "shell"}), message, message]
+    message = RolloutEntry(ITEM, {"type": "agent_message", "content": "Look at the relay."})
+    entries = [
+        RolloutEntry(META, {"id": "parent"}),
+        RolloutEntry(ITEM, {"type": "function_call", "name": "shell"}),
+        message,
+        message,
+    ]
     for position, entry in enumerate(entries):
         finder.add(entry, position, "child", None)
     assert finder.own_start(()) == 2

@@ -136,7 +136,7 @@ def test_the_vectors_follow_and_the_old_ones_are_gone(
 
 def test_a_title_stays_as_long_as_one_may_be() -> None:
     title = f"{'Dig ' * 121}password=Zx9!kQ7"  # shorter than the mark that takes its place
-    row = redactions.Row((1,), {"title": title, "description": title}, 1)
+    row = redactions.StoredTexts((1,), {"title": title, "description": title}, 1)
     cleaned = remove_secrets(redactions.TASK_TEXTS[0], row)
     assert len(title) == len(cleaned["title"] or "") == LONGEST_TITLE < len(cleaned["description"] or "")
     assert "Zx9" not in (cleaned["title"] or "")

@@ -345,7 +345,7 @@ def test_the_rows_of_a_role_are_listed_without_reading_their_texts(crowd: Corpus
 def test_no_product_is_so_large_that_openblas_would_divide_it_among_threads(dim: int) -> None:
     direction, nothing = unit(np.random.default_rng(1), dim), np.empty(0, np.int64)
     codes = np.random.default_rng(2).integers(-127, 128, (3000, dim)).astype(np.int8)
-    part = blocks.Part(np.arange(3000), np.full(3000, 0.001, np.float32), codes, codes)
+    part = blocks.BlockRun(np.arange(3000), np.full(3000, 0.001, np.float32), codes, codes)
     scan = blocks.CandidateScan(direction, 10, nothing, None)
     scan.add(part)
     best = np.argsort(-(codes.astype(np.float64) @ direction))[:10]

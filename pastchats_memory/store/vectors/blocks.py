@@ -43,7 +43,7 @@ READ_BEFORE = "blocks read before"
 """Name of the mark that an earlier query read the blocks; a process with one query caches nothing."""
 
 
-class Part(NamedTuple):
+class BlockRun(NamedTuple):
     """Rows of consecutive blocks."""
 
     ids: Ids
@@ -62,7 +62,7 @@ class Versioned(NamedTuple):
     """A stride that was read."""
 
     versions: Versions
-    part: Part
+    part: BlockRun
 
 
 def find_candidates(database: Database, scan: CandidateScan, compared: Collection[int] = ()) -> tuple[Ids, Codes]:
@@ -83,7 +83,7 @@ def find_candidates(database: Database, scan: CandidateScan, compared: Collectio
         for stride in further:
             here.add(known[stride].part)
         return here.rows
-    read: SimpleQueue[Part | None] = SimpleQueue()
+    read: SimpleQueue[BlockRun | None] = SimpleQueue()
     free: SimpleQueue[Codes] = SimpleQueue()
     there = scan.begin_another()
     thread = Thread(target=_compare, args=(read, free, there))
@@ -145,7 +145,7 @@ def _versions(database: Database) -> dict[int, Versions]:
     return database.cache.get_or_make("versions of blocks", read)
 
 
-def _read(database: Database, dim: int, strides: Iterable[int], free: SimpleQueue[Codes]) -> Iterator[Part]:
+def _read(database: Database, dim: int, strides: Iterable[int], free: SimpleQueue[Codes]) -> Iterator[BlockRun]:
     """Yield the parts of some strides; from the second query on, the cache is filled.
 
     A part that is not cached takes a buffer from `free`, where the caller puts it back.
@@ -162,7 +162,7 @@ def _read(database: Database, dim: int, strides: Iterable[int], free: SimpleQueu
             yield known[stride].part if stride in known else _part(database, blobs, stride, dim, free.get())
 
 
-def _part(database: Database, blobs: Blobs, stride: int, dim: int, buffer: Codes | None = None) -> Part:
+def _part(database: Database, blobs: Blobs, stride: int, dim: int, buffer: Codes | None = None) -> BlockRun:
     """Return the rows of a stride, read into a buffer or into memory of their own."""
     few = database.run(
         "SELECT block, length(codes) / ?, ids, scales FROM vector_blocks WHERE block BETWEEN ? AND ?",
@@ -178,7 +178,7 @@ def _part(database: Database, blobs: Blobs, stride: int, dim: int, buffer: Codes
     for block, vectors, *_ in few:
         start, end = end, end + vectors
         blobs.read(block, codes[start:end].data)
-    return Part(ids, scales, codes, buffer)
+    return BlockRun(ids, scales, codes, buffer)
 
 
 def max_rows(database: Database) -> int:
@@ -186,12 +186,12 @@ def max_rows(database: Database) -> int:
     return BLOCK * int(database.value("SELECT count(*) FROM vector_blocks"))
 
 
-def _compare(read: SimpleQueue[Part | None], free: SimpleQueue[Codes], scan: CandidateScan) -> None:
+def _compare(read: SimpleQueue[BlockRun | None], free: SimpleQueue[Codes], scan: CandidateScan) -> None:
     while (part := read.get()) is not None:
         _add(part, scan, free)
 
 
-def _add(part: Part, scan: CandidateScan, free: SimpleQueue[Codes]) -> None:
+def _add(part: BlockRun, scan: CandidateScan, free: SimpleQueue[Codes]) -> None:
     scan.add(part)
     if part.buffer is not None:
         free.put(part.buffer)
@@ -231,7 +231,7 @@ class CandidateScan:
         """Return a scan without rows for the same query."""
         return CandidateScan(self._direction, self._k, self._excluded, self._allowed)
 
-    def add(self, part: Part) -> None:
+    def add(self, part: BlockRun) -> None:
         """Add the rows that may be among the k nearest, and drop those that no longer can be."""
         similarity = self._products(part.codes) * part.scales
         near = np.flatnonzero(similarity >= self._reached)

@@ -13,7 +13,7 @@ from pastchats_memory.formats.agents.claude_code.local_commands import LocalComm
 from pastchats_memory.formats.agents.claude_code.queue import PromptQueue
 from pastchats_memory.formats.agents.claude_code.records import (
     ROLES,
-    Utterance,
+    RecordedPrompt,
     conversation_of,
     is_internal_conversation,
     parent_uuid,
@@ -234,7 +234,7 @@ class FirstPass:
         is_answer = record.get("type") == "assistant" and message_id
         return hash((self.conversation(record), message_id)) if is_answer else None
 
-    def _add_place(self, record: Json, utterance: Utterance | None) -> None:
+    def _add_place(self, record: Json, utterance: RecordedPrompt | None) -> None:
         """Add the record's place in the tree, where other records are only links between messages."""
         uuid, above = text_of(record.get("uuid")), parent_uuid(record)
         key, parent = hash(uuid), hash(above) if above else _ROOT

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pastchats_memory.formats.agents.claude_code.dialect import CAVEAT, OUTPUTS
 from pastchats_memory.formats.agents.claude_code.records import (
     SEVERAL,
-    Utterance,
+    RecordedPrompt,
     is_synthetic,
     parent_uuid,
     text_blocks,
@@ -37,7 +37,7 @@ class LocalCommands:
         self._caveat = ""
         """The uuid of the caveat directly above the next record, or NAMELESS."""
 
-    def add(self, record: Json, utterance: Utterance, position: int) -> None:
+    def add(self, record: Json, utterance: RecordedPrompt, position: int) -> None:
         """Add the next user or assistant record of the file."""
         text = "\n".join(text_blocks(mapping_of(record.get("message")).get("content"))).lstrip()
         is_below = bool(self._caveat) and parent_uuid(record) == self._caveat.strip(NAMELESS)

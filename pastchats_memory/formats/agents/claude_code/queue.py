@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 
 from pastchats_memory.formats.agents.claude_code.records import (
     DELIVERED,
-    Utterance,
+    RecordedPrompt,
     block_types,
     parse_queue_content,
     text_blocks,
@@ -35,7 +35,7 @@ class QueuedPrompt:
         return self.record.get("content")
 
     @property
-    def utterance(self) -> Utterance:
+    def utterance(self) -> RecordedPrompt:
         """Return the text with its origin: a person, or a program that uses the queue too."""
         return parse_queue_content(self.record)
 

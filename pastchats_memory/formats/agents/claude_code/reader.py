@@ -11,7 +11,7 @@ from pastchats_memory.formats.agents.claude_code.grown import check_appended_rec
 from pastchats_memory.formats.agents.claude_code.records import (
     NO_TEXT,
     ROLES,
-    Utterance,
+    RecordedPrompt,
     is_streamed,
     is_synthetic,
     parent_uuid,
@@ -196,7 +196,7 @@ class _SessionReader:
                 self._add_queued_prompt(queued.record, queued.line, queued.utterance)
         return None
 
-    def _add_queued_prompt(self, record: Json, line: int, utterance: Utterance) -> None:
+    def _add_queued_prompt(self, record: Json, line: int, utterance: RecordedPrompt) -> None:
         is_copy = utterance.is_human and self._first_pass.has_better_record(record, utterance.text)
         if utterance.origin in KINDS and not is_copy:
             self._add_utterance(record, line, utterance)
@@ -204,7 +204,7 @@ class _SessionReader:
     def _add_user_record(self, record: Json, line: int, position: int) -> str | None:
         utterance = parse_user_record(record)
         if self._first_pass.local_commands.is_local(position):
-            utterance = Utterance("nobody")
+            utterance = RecordedPrompt("nobody")
         if utterance.is_interruption:
             self.builder.queue.flag("interrupted")
         match utterance.origin:
@@ -222,7 +222,7 @@ class _SessionReader:
                 self._add_utterance(record, line, utterance)
         return None
 
-    def _add_utterance(self, record: Json, line: int, utterance: Utterance) -> None:
+    def _add_utterance(self, record: Json, line: int, utterance: RecordedPrompt) -> None:
         role, kind = KINDS[utterance.origin]
         at = self._position(record, line)
         if kind == "plan":

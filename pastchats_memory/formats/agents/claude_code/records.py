@@ -39,7 +39,7 @@ of the person, the client (`nobody`), or unreadable."""
 
 
 @dataclass(frozen=True, slots=True)
-class Utterance:
+class RecordedPrompt:
     """The text of a user record, and its origin."""
 
     origin: Origin
@@ -62,31 +62,31 @@ class Utterance:
         return self.origin in ("prompt", "command")
 
 
-def parse_user_record(record: Json) -> Utterance:
+def parse_user_record(record: Json) -> RecordedPrompt:
     """Parse a record of type `user`."""
     message = record.get("message")
     if not isinstance(message, dict):
-        return Utterance("unreadable", "user record without a message object")
+        return RecordedPrompt("unreadable", "user record without a message object")
     content = message.get("content")
     if not isinstance(content, str | list | None):
-        return Utterance("unreadable", f"content of a message is a {type(content).__name__}")
+        return RecordedPrompt("unreadable", f"content of a message is a {type(content).__name__}")
     return _classify(record, text_blocks(content), content)
 
 
-def _classify(record: Json, texts: list[str], content: object) -> Utterance:
+def _classify(record: Json, texts: list[str], content: object) -> RecordedPrompt:
     """Return text and origin by the first rule that matches."""
     parts, text = [parse_prompt(text) for text in texts], "\n\n".join(texts)
     is_interruption = any(part.is_interruption for part in parts)
     if "tool_result" in block_types(content):
-        return Utterance("tool", is_interruption=is_interruption)
+        return RecordedPrompt("tool", is_interruption=is_interruption)
     if record.get("isCompactSummary") is True or text.startswith(CONTINUED):
-        return Utterance("summary", text)
+        return RecordedPrompt("summary", text)
     if record.get("isSidechain") is True:
-        return Utterance("subagent", without_spans(text, REMINDERS).strip(), media_of(content), is_interruption)
+        return RecordedPrompt("subagent", without_spans(text, REMINDERS).strip(), media_of(content), is_interruption)
     if plan := text_of(record.get(PLAN)).strip():
-        return Utterance("plan", plan)
+        return RecordedPrompt("plan", plan)
     if _is_from_client(record, parts):
-        return Utterance("nobody", is_interruption=is_interruption)
+        return RecordedPrompt("nobody", is_interruption=is_interruption)
     return _merge_prompts(parts, media_of(content))
 
 
@@ -111,48 +111,50 @@ def is_from_human(origin: object) -> bool:
     return mapping_of(origin).get("kind") in (None, "human", UNCLASSIFIED)
 
 
-def _merge_prompts(parts: list[UserText], media: tuple[str, ...]) -> Utterance:
+def _merge_prompts(parts: list[UserText], media: tuple[str, ...]) -> RecordedPrompt:
     is_interruption = any(part.is_interruption for part in parts)
     words = "\n\n".join(part.text for part in parts if part.text)
     if words:
         origin: Origin = "command" if any(part.is_command for part in parts) else "prompt"
         author = next((part.author for part in parts if part.author), "")
         channel = next((part.channel for part in parts if part.channel), "")
-        return Utterance(origin, words, media, is_interruption, author=author, channel=channel)
+        return RecordedPrompt(origin, words, media, is_interruption, author=author, channel=channel)
     printed = "\n".join(part.bash_output for part in parts if part.bash_output)
     if printed:
-        return Utterance("output", printed, failed=any(part.bash_failed for part in parts))
-    return Utterance("prompt", IMAGE, media) if media else Utterance("nobody", is_interruption=is_interruption)
+        return RecordedPrompt("output", printed, failed=any(part.bash_failed for part in parts))
+    return (
+        RecordedPrompt("prompt", IMAGE, media) if media else RecordedPrompt("nobody", is_interruption=is_interruption)
+    )
 
 
-def parse_queue_content(record: Json) -> Utterance:
+def parse_queue_content(record: Json) -> RecordedPrompt:
     """Parse the prompt in an operation of the queue. A background task has no mode of a prompt there."""
     is_prompt = record.get("commandMode", record.get("mode", PROMPT)) == PROMPT
     parts = [parse_prompt(text) for text in text_blocks(record.get("content")) if is_prompt]
-    return Utterance("nobody") if _is_from_client(record, parts) else _merge_prompts(parts, ())
+    return RecordedPrompt("nobody") if _is_from_client(record, parts) else _merge_prompts(parts, ())
 
 
-def parse_attachment(record: Json) -> Utterance:
+def parse_attachment(record: Json) -> RecordedPrompt:
     """Parse a prompt that was typed while the agent worked; the origin of other attachments is `nobody`.
 
     A plan that the client repeats after a compaction has the origin `plan`.
     """
     attachment = mapping_of(record.get("attachment"))
     if plan := text_of(attachment.get(PLAN)).strip():
-        return Utterance("plan", plan)
+        return RecordedPrompt("plan", plan)
     has_origin = mapping_of(attachment.get("origin")).get("kind") not in (None, UNCLASSIFIED)
     is_prompt = has_origin or attachment.get("humanTurn") is True or attachment.get("commandMode") == PROMPT
     parts = [parse_prompt(text) for text in text_blocks(attachment.get("prompt"))]
     if attachment.get("type") != "queued_command" or not is_prompt or _is_from_client(attachment, parts):
-        return Utterance("nobody")
+        return RecordedPrompt("nobody")
     return _merge_prompts(parts, media_of(attachment.get("prompt")))
 
 
-def parse_local_command(record: Json) -> Utterance:
+def parse_local_command(record: Json) -> RecordedPrompt:
     """Parse a system record of a command that the client answers itself: several words are a person's, as of `/goal`."""
     utterance = _merge_prompts([parse_prompt(text) for text in text_blocks(record.get("content"))], ())
     is_prompt = record.get("subtype") == "local_command" and utterance.origin == "prompt"
-    return utterance if is_prompt and len(utterance.text.split()) > SEVERAL else Utterance("nobody")
+    return utterance if is_prompt and len(utterance.text.split()) > SEVERAL else RecordedPrompt("nobody")
 
 
 def text_blocks(content: object) -> list[str]:
@@ -213,7 +215,7 @@ def to_transcript_record(value: object) -> object:
     return record | {"sessionId": record["session_id"], "isSidechain": bool(agent), "agentId": agent}
 
 
-def is_internal_conversation(utterance: Utterance, conversation: str | None) -> bool:
+def is_internal_conversation(utterance: RecordedPrompt, conversation: str | None) -> bool:
     """Return whether a subagent's prompt starts a conversation of the client with itself: warm-up, or compaction."""
     text = utterance.text.strip()
     own = text == "Warmup" or COMPACTION in text[:INTERNAL_PROMPT_LENGTH] or "/acompact" in (conversation or "")

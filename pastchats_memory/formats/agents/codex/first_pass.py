@@ -19,7 +19,7 @@ from pastchats_memory.formats.agents.codex.rollout import (
     ITEM,
     META,
     META_KEYS,
-    Entry,
+    RolloutEntry,
     answer_of_event,
     completed_item,
     has_pictures,
@@ -91,7 +91,7 @@ class FirstPass:
         """Return the id of the conversation."""
         return text_of(self.meta.get("id")) or text_of(self.meta.get("session_id")) or self._parse_heading
 
-    def add(self, entry: Entry, position: int) -> None:
+    def add(self, entry: RolloutEntry, position: int) -> None:
         """Add the next entry of the file."""
         if entry.kind == META:
             self._add_meta(entry.payload)
@@ -180,7 +180,7 @@ class FirstPass:
         if shown and self._loose and not self._seen:
             raise CannotResume("prompts were told by their wrappers")
 
-    def words(self, entry: Entry) -> list[str]:
+    def words(self, entry: RolloutEntry) -> list[str]:
         """Return the person's part of an entry whose position is in `human`, without text that was put before it."""
         if not sent_by_user(entry):
             return [prompt_of_event(entry)]

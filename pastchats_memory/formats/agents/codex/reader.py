@@ -30,7 +30,7 @@ from pastchats_memory.formats.agents.codex.rollout import (
     LINE_TYPES,
     META,
     OWN_FROM,
-    Entry,
+    RolloutEntry,
     answer_of_event,
     completed_item,
     is_bare_meta,
@@ -83,7 +83,7 @@ def read(source: SourceFile) -> Iterator[Row]:
     before = source.resumed.state if source.resumed else {}
     first_pass = FirstPass(named[0] if named else None, mapping_of(before.get("view")))
     for position, (_, entry) in enumerate(_entries(source, source.records())):
-        if isinstance(entry, Entry):
+        if isinstance(entry, RolloutEntry):
             first_pass.add(entry, position)
     first_pass.settle()
     session = _SessionReader(first_pass)
@@ -101,7 +101,7 @@ def read(source: SourceFile) -> Iterator[Row]:
     yield from session.flush()
 
 
-def _entries(source: SourceFile, records: Records) -> Iterator[tuple[int, Entry | str | None]]:
+def _entries(source: SourceFile, records: Records) -> Iterator[tuple[int, RolloutEntry | str | None]]:
     if source.shape == "json":
         yield from _of_document(mapping_of(source.document), Places(source.text))
         return
@@ -109,13 +109,13 @@ def _entries(source: SourceFile, records: Records) -> Iterator[tuple[int, Entry 
         yield item.line, parse_entry(item.value) if isinstance(item, Record) else item.reason
 
 
-def _of_document(document: Json, places: Places) -> Iterator[tuple[int, Entry | str | None]]:
-    yield 1, Entry(META, mapping_of(document.get("session")))
+def _of_document(document: Json, places: Places) -> Iterator[tuple[int, RolloutEntry | str | None]]:
+    yield 1, RolloutEntry(META, mapping_of(document.get("session")))
     for item in list_of(document.get("items")):
         text = next(iter(parts_of(mapping_of(item))), "")
         yield (
             places.line(text),
-            Entry(ITEM, item, item.get("timestamp")) if isinstance(item, dict) else parse_entry(item),
+            RolloutEntry(ITEM, item, item.get("timestamp")) if isinstance(item, dict) else parse_entry(item),
         )
 
 
@@ -134,7 +134,7 @@ class _SessionReader(SessionBuilder):
         self.ordinals: Counter[str] = Counter()
         """How often the same was said in the session that said it first."""
         self._replayed = ""
-        self._place = Entry("", {}), 1, 0
+        self._place = RolloutEntry("", {}), 1, 0
         """The current entry, its line and its position."""
         self._before: datetime | None = None
 
@@ -154,7 +154,7 @@ class _SessionReader(SessionBuilder):
         self._script, self._has_shown = text_of(snapshot.get("script")), snapshot.get("has_shown") is True
         self._before = datetime.fromisoformat(time) if time else None
 
-    def add_entry(self, entry: Entry, line: int, position: int) -> None:
+    def add_entry(self, entry: RolloutEntry, line: int, position: int) -> None:
         self._follow_replay(entry, position)
         self._place = entry, line, position
         if entry.kind == CONTEXT:
@@ -201,7 +201,7 @@ class _SessionReader(SessionBuilder):
         if not self._script:
             self.queue.add_tool(call)
 
-    def _follow_replay(self, entry: Entry, position: int) -> None:
+    def _follow_replay(self, entry: RolloutEntry, position: int) -> None:
         """Follow a replay: from the other session's meta to the end of the burst, or to a subagent's own task."""
         own_from = self._first_pass.meta.get(OWN_FROM)
         if isinstance(own_from, int) and isinstance(entry.ordinal, int):
@@ -218,7 +218,7 @@ class _SessionReader(SessionBuilder):
             self._replayed = ""
         self._before = now
 
-    def _prompt(self, entry: Entry) -> None:
+    def _prompt(self, entry: RolloutEntry) -> None:
         parts = self._first_pass.words(entry)
         text = "\n\n".join(words for part in parts if (words := strip_context(part)))
         delegated = self._subagent and not self._replayed
@@ -231,7 +231,7 @@ class _SessionReader(SessionBuilder):
         if text_of(self._first_pass.meta.get("originator")) == "codex_exec":
             list_of(turn.metadata["flags"]).append("non_interactive")
 
-    def _item(self, entry: Entry) -> None:
+    def _item(self, entry: RolloutEntry) -> None:
         payload, call_id = entry.payload, text_of(entry.payload.get("call_id"))
         match entry.type:
             case "message" if payload.get("role") == "user":
@@ -254,7 +254,7 @@ class _SessionReader(SessionBuilder):
             case "function_call_output" | "custom_tool_call_output":
                 self.add_result(call_id, parse_result(payload.get("output"), DIALECT), self._position())
 
-    def _shell(self, entry: Entry) -> None:
+    def _shell(self, entry: RolloutEntry) -> None:
         """Add a shell command of the person, and its output if it is worth a row; skip context."""
         command, printed = parse_shell("".join(parts_of(entry.payload)))
         if command:

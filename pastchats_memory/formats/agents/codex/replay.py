@@ -13,7 +13,7 @@ from pastchats_memory.formats.agents.codex.rollout import (
     EVENT,
     ITEM,
     META,
-    Entry,
+    RolloutEntry,
     is_message_between_agents,
     sent_by_user,
 )
@@ -57,7 +57,7 @@ class TaskFinder:
         self._message: _Message | None = None
         """The last message from another agent in the burst; it may be several entries."""
 
-    def add(self, entry: Entry, position: int, session: str | None, started: str | None) -> None:
+    def add(self, entry: RolloutEntry, position: int, session: str | None, started: str | None) -> None:
         """Add the next entry; `session` is the subagent's own, `started` when it began."""
         named = text_of(entry.payload.get("id")) if entry.kind == META else ""
         stamp = iso_utc(entry.timestamp)

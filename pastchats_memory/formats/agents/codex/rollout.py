@@ -42,7 +42,7 @@ META, CONTEXT, EVENT, ITEM = "session_meta", "turn_context", "event_msg", "respo
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RolloutEntry:
     """A line of a rollout of any generation."""
 
     kind: str
@@ -59,19 +59,19 @@ class Entry:
         return text_of(self.payload.get("type")) or strip_pictures
 
 
-def parse_entry(value: object) -> Entry | str | None:
+def parse_entry(value: object) -> RolloutEntry | str | None:
     """Return the entry of a line, the reason why it is unreadable, or None for an empty one."""
     if not isinstance(value, dict):
         return f"a {type(value).__name__} instead of a record"
     kind, payload, time = text_of(value.get("type")), value.get("payload"), value.get("timestamp")
     if isinstance(payload, dict):
-        return Entry(kind, payload, time, value.get("ordinal"))
+        return RolloutEntry(kind, payload, time, value.get("ordinal"))
     if kind in LINE_TYPES:
         return f"{kind} without a payload object"
     if is_bare_meta(value):
-        return Entry(META, value, time)
+        return RolloutEntry(META, value, time)
     if kind in ITEM_TYPES or (not kind and "role" in value and "content" in value):
-        return Entry(ITEM, value, time)
+        return RolloutEntry(ITEM, value, time)
     return None
 
 
@@ -93,7 +93,7 @@ def parts_of(payload: Json) -> list[str]:
     return [text for part in map(mapping_of, list_of(content)) if (text := text_of(part.get("text")))]
 
 
-def prompt_of_event(entry: Entry) -> str:
+def prompt_of_event(entry: RolloutEntry) -> str:
     """Return the text of an event with a prompt, `[image]` for pictures alone, `""` for other entries.
 
     Before version 0.145 the event is `user_message`, later a completed item of the kind `UserMessage`.
@@ -111,13 +111,13 @@ def prompt_of_event(entry: Entry) -> str:
     return text.strip() if strip_pictures(text) or not pictures else IMAGE
 
 
-def completed_item(entry: Entry) -> Json:
+def completed_item(entry: RolloutEntry) -> Json:
     """Return the item that an event completes; empty for other entries."""
     shown = entry.kind == EVENT and entry.type == "item_completed"
     return mapping_of(entry.payload.get("item")) if shown else {}
 
 
-def answer_of_event(entry: Entry) -> str:
+def answer_of_event(entry: RolloutEntry) -> str:
     """Return the text of an event with an answer, which mostly repeats an item, or `""`."""
     item = completed_item(entry)
     if item.get("type") == "AgentMessage":
@@ -126,12 +126,12 @@ def answer_of_event(entry: Entry) -> str:
     return text_of(entry.payload.get("message")) if shown else ""
 
 
-def is_message_between_agents(entry: Entry) -> bool:
+def is_message_between_agents(entry: RolloutEntry) -> bool:
     """Return whether one agent wrote an entry to another."""
     return entry.kind in BETWEEN_AGENTS or (entry.kind == ITEM and entry.type in BETWEEN_AGENTS)
 
 
-def text_between_agents(entry: Entry) -> str:
+def text_between_agents(entry: RolloutEntry) -> str:
     """Return what one agent wrote to another, without the lines above it that name sender and kind."""
     text = text_of(entry.payload.get("content")) or "\n\n".join(parts_of(entry.payload))
     head, mark, payload = text.partition("Payload:")
@@ -143,7 +143,7 @@ def strip_pictures(text: str) -> str:
     return _PICTURE.sub("", text).strip()
 
 
-def sent_by_user(entry: Entry) -> bool:
+def sent_by_user(entry: RolloutEntry) -> bool:
     """Return whether an entry is a message item in the user's role, typed or context."""
     return entry.kind == ITEM and entry.type == "message" and entry.payload.get("role") == "user"
 

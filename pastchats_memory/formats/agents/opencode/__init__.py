@@ -15,8 +15,8 @@ from pastchats_memory.formats.agents.opencode.events import Captured, is_certain
 from pastchats_memory.formats.agents.opencode.files import Tree, tree_of
 from pastchats_memory.formats.agents.opencode.session import (
     Lines,
-    Message,
     Session,
+    StoredMessage,
     first_line,
     folder_of,
     folder_of_answers,
@@ -77,7 +77,7 @@ def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
         yield from _from_tree(tree)
 
 
-def _message_in(value: object, line_of: Lines = first_line) -> Message | None:
+def _message_in(value: object, line_of: Lines = first_line) -> StoredMessage | None:
     return parse_message(value, line_of) or parse_v2_message(value, line_of)
 
 
@@ -110,7 +110,7 @@ def _keys_for_order(info: Json) -> Json:
     return {key: info[key] for key in ("id", "parentID", "path", "type") if key in info}
 
 
-def _messages_of_export(source: SourceFile) -> Iterator[Message]:
+def _messages_of_export(source: SourceFile) -> Iterator[StoredMessage]:
     for item in source.elements("messages"):
         if isinstance(item, Element) and (message := _message_in(item.value, _lines_in(item))):
             yield message
@@ -136,7 +136,7 @@ def _from_tree(tree: Tree) -> Iterator[Turn | Task | Unreadable]:
     messages = []
     for file in tree.messages():
         parts = [record(part, part.read_bytes()) for part in tree.parts(file)]
-        messages.append(Message({"id": file.stem, **record(file, file.read_bytes())}, parts))
+        messages.append(StoredMessage({"id": file.stem, **record(file, file.read_bytes())}, parts))
     yield from faults
     yield from _session({"id": tree.session_id, **info}, messages)
 
@@ -157,7 +157,7 @@ def _from_database(database: ForeignDatabase) -> Iterator[Turn | Task | Unreadab
         yield from _session(_record(data) | known, _messages(database, own_id), todos)
 
 
-def _session(info: Json, messages: list[Message], todos: Sequence[Json] = ()) -> Iterator[Turn | Task]:
+def _session(info: Json, messages: list[StoredMessage], todos: Sequence[Json] = ()) -> Iterator[Turn | Task]:
     infos = [message.info for message in messages]
     cwd = folder_of(info) or folder_of_answers(infos)
     yield from Session(info, cwd, todos).turns(messages[place] for place in order_of(infos))
@@ -170,7 +170,7 @@ def _todos(database: ForeignDatabase, session_id: object) -> list[Json]:
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
-def _messages(database: ForeignDatabase, session_id: object) -> list[Message]:
+def _messages(database: ForeignDatabase, session_id: object) -> list[StoredMessage]:
     """Return the messages of OpenCode 2, and the older ones of version 1 that it did not take over."""
     second = list(_second_messages(database, session_id))
     begun = min((_created(message.info) for message in second if message.parts), default=None)
@@ -183,17 +183,17 @@ def _created(info: Json) -> int:
     return number_of(mapping_of(info.get("time")).get("created")) or 0
 
 
-def _first_messages(database: ForeignDatabase, session_id: object, before: int | None) -> Iterator[Message]:
+def _first_messages(database: ForeignDatabase, session_id: object, before: int | None) -> Iterator[StoredMessage]:
     """Yield the messages of version 1 before a time in milliseconds."""
     where = {"session_id": text_of(session_id)}
     for own_id, created, data in database.rows("message", ("id", "time_created", "data"), where=where, order=("id",)):
         info: Json = {"id": own_id, "time": {"created": created}} | _record(data)
         if before is None or _created(info) < before:
             parts = database.rows("part", ("id", "data"), where={"message_id": own_id}, order=("id",))
-            yield Message(info, [{"id": part_id} | _record(part) for part_id, part in parts])
+            yield StoredMessage(info, [{"id": part_id} | _record(part) for part_id, part in parts])
 
 
-def _second_messages(database: ForeignDatabase, session_id: object) -> Iterator[Message]:
+def _second_messages(database: ForeignDatabase, session_id: object) -> Iterator[StoredMessage]:
     columns, where = ("id", "type", "time_created", "data"), {"session_id": text_of(session_id)}
     for own_id, kind, created, data in database.rows("session_message", columns, where=where, order=("seq", "id")):
         record: Json = {"time": {"created": created}} | _record(data) | {"id": own_id, "type": kind}

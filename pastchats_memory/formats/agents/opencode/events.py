@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from pastchats_memory.formats.agents.opencode.session import MESSAGE_PREFIX, Message, folder_of
+from pastchats_memory.formats.agents.opencode.session import MESSAGE_PREFIX, StoredMessage, folder_of
 from pastchats_memory.formats.agents.opencode.v2 import parse_v2_message
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, number_of, text_of
 
@@ -64,7 +64,7 @@ class Steps:
             self.sessions.setdefault(step.session, {"id": step.session, "directory": folder_of(event)})
             handler(self, step)
 
-    def messages(self, session: str) -> Iterator[Message]:
+    def messages(self, session: str) -> Iterator[StoredMessage]:
         """Yield the messages of a session."""
         for message in self.by_session.get(session, []):
             if found := parse_v2_message(message, self._line_of(message)):
@@ -287,7 +287,7 @@ class Captured:
         self.messages.setdefault(answer, message)
         self.parts[text_of(part.get("id")) or str(line)] = part | {"messageID": answer, LINE: line}
 
-    def conversations(self) -> Iterator[tuple[Json, list[Message]]]:
+    def conversations(self) -> Iterator[tuple[Json, list[StoredMessage]]]:
         """Yield each session and its messages."""
         parts: dict[str, list[Json]] = {}
         for part in self.parts.values():
@@ -296,7 +296,7 @@ class Captured:
             yield (
                 info,
                 [
-                    Message(message, parts.get(own_id, []), lambda part: number_of(part.get(LINE)) or 1)
+                    StoredMessage(message, parts.get(own_id, []), lambda part: number_of(part.get(LINE)) or 1)
                     for own_id, message in self.messages.items()
                     if message.get("sessionID") == session
                 ],

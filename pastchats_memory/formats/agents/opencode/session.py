@@ -35,7 +35,7 @@ def first_line(_part: Json) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class StoredMessage:
     """A message's record and its parts in order."""
 
     info: Json
@@ -52,7 +52,7 @@ class Session:
     todos: Sequence[Json] = ()
     """The final todo list, if a table has it."""
 
-    def turns(self, messages: Iterable[Message]) -> Iterator[Turn | Task]:
+    def turns(self, messages: Iterable[StoredMessage]) -> Iterator[Turn | Task]:
         """Yield the turns and tasks.
 
         Args:
@@ -68,7 +68,7 @@ class Session:
             builder.queue.add_todo_call("todowrite", {"todos": self.todos}, at=changed)
         yield from builder.flush()
 
-    def _add_message(self, builder: SessionBuilder, message: Message) -> None:
+    def _add_message(self, builder: SessionBuilder, message: StoredMessage) -> None:
         """Add a message; its text is at its first words, among its tool calls."""
         tools = [part for part in message.parts if part.get("type") == "tool"]
         first = next((place for place, part in enumerate(message.parts) if part.get("type") == "text"), 0)
@@ -79,7 +79,7 @@ class Session:
         for part in tools[before:]:
             self._tool(builder, message, part)
 
-    def _add_text(self, builder: SessionBuilder, message: Message) -> None:
+    def _add_text(self, builder: SessionBuilder, message: StoredMessage) -> None:
         info, role = message.info, text_of(message.info.get("role"))
         if role not in ("user", "assistant"):
             return
@@ -102,7 +102,7 @@ class Session:
         if error := text_of(mapping_of(info.get("error")).get("name")):
             builder.queue.flag("interrupted" if error == ABORTED else "api_error")
 
-    def _tool(self, builder: SessionBuilder, message: Message, part: Json) -> None:
+    def _tool(self, builder: SessionBuilder, message: StoredMessage, part: Json) -> None:
         state, name = mapping_of(part.get("state")), text_of(part.get("tool"))
         time = mapping_of(state.get("time"))
         call = parse_call(name or "tool", state.get("input"))
@@ -116,7 +116,7 @@ class Session:
         ended = replace(at, time=iso_utc(time.get("end")) or at.time)
         builder.add_output(call, ToolResult(text, code, failed), ended)
 
-    def _position(self, builder: SessionBuilder, message: Message, part: Json | None) -> Position:
+    def _position(self, builder: SessionBuilder, message: StoredMessage, part: Json | None) -> Position:
         """Return the position of a part, after setting the builder's `info` to the facts of its message."""
         info, parent, title = message.info, text_of(self.info.get("parentID")), _written(self.info.get("title"))
         undone = text_of(mapping_of(self.info.get("revert")).get("messageID"))
@@ -184,10 +184,10 @@ def is_session(value: object) -> bool:
     return text_of(fields.get("id")).startswith("ses_") and any(key in fields for key in ("directory", "projectID"))
 
 
-def parse_message(value: object, line_of: Lines = first_line) -> Message | None:
+def parse_message(value: object, line_of: Lines = first_line) -> StoredMessage | None:
     """Return the message of an object with `info` and `parts`, or None."""
     fields = mapping_of(value)
     if not isinstance(fields.get("info"), dict) or not isinstance(fields.get("parts"), list):
         return None
     parts = [part for part in list_of(fields.get("parts")) if isinstance(part, dict)]
-    return Message(mapping_of(fields.get("info")), parts, line_of)
+    return StoredMessage(mapping_of(fields.get("info")), parts, line_of)

@@ -5,7 +5,7 @@ Types and fields are those of `session-message.ts` in OpenCode's schema.
 
 from __future__ import annotations
 
-from pastchats_memory.formats.agents.opencode.session import ABORTED, MESSAGE_PREFIX, Lines, Message, first_line
+from pastchats_memory.formats.agents.opencode.session import ABORTED, MESSAGE_PREFIX, Lines, StoredMessage, first_line
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
 
 SPEAKERS = {
@@ -19,7 +19,7 @@ SPEAKERS = {
 _BEGUN, _DONE = "<shell ", "</shell>"
 
 
-def parse_v2_message(value: object, line_of: Lines = first_line) -> Message | None:
+def parse_v2_message(value: object, line_of: Lines = first_line) -> StoredMessage | None:
     """Return the message of an object with id and type, without parts if it has no text; else None.
 
     Its record keeps `type`: such messages are in order already, and a queued prompt has an early id.
@@ -38,7 +38,7 @@ def parse_v2_message(value: object, line_of: Lines = first_line) -> Message | No
         "summary": kind == "compaction",
         "error": _error(mapping_of(data.get("error"))),
     }
-    return Message(info, _parts(kind, data), line_of)
+    return StoredMessage(info, _parts(kind, data), line_of)
 
 
 def _error(error: Json) -> Json:

@@ -35,7 +35,7 @@ _EXCEPTION = re.compile(r"^\*\*Error\*\*: (.*)\Z", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(slots=True)
-class Entry:
+class PrintedEntry:
     """A printed response."""
 
     line: int
@@ -114,20 +114,20 @@ def is_printed_log(head: str) -> bool:
     return _FIRST_ENTRY.search(head[:OPENING]) is not None and any(parse_entries(head))
 
 
-def parse_entries(text: str) -> Iterator[Entry]:
+def parse_entries(text: str) -> Iterator[PrintedEntry]:
     """Yield each response.
 
     In a conversation only the first one names it and the model.
     """
     lines = text.split("\n")
-    entry: Entry | None = None
+    entry: PrintedEntry | None = None
     section = ""
     for place, line in enumerate(lines):
         if (found := _ENTRY.match(line)) and _opens_entry(lines, place):
             if entry:
                 yield entry
             conversation = found[2] or (entry.conversation if entry else None)
-            entry = Entry(place + 1, found[1], conversation, found[3] or "", entry.model if entry else "")
+            entry = PrintedEntry(place + 1, found[1], conversation, found[3] or "", entry.model if entry else "")
             section = ""
         elif entry is not None and (name := _parse_section(line, section)):
             section = name

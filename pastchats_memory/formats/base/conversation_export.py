@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
-from pastchats_memory.formats.base.format import CERTAIN
+from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import SAMPLE_RECORDS, Element, Json, Places, SourceFile, list_of, mapping_of
 from pastchats_memory.formats.base.tree import abandoned_places
@@ -90,10 +91,7 @@ class ConversationFile(ABC):
             yield from records.checkpoint({})
 
     def elements(self, source: SourceFile) -> Iterator[Element | Unreadable]:
-        """Yield the conversations of a JSON document one by one.
-
-        A single conversation is the only one.
-        """
+        """Yield the conversations of a JSON document one by one; a single conversation is the only one."""
         if self.may_be_conversation(source.outline):
             yield Element(1, source.document, None, source.text.encode("utf-8", errors="replace"))
         elif isinstance(source.outline, list):
@@ -101,6 +99,10 @@ class ConversationFile(ABC):
         else:
             for key in self.list_keys:
                 yield from source.elements(key)
+
+    def as_format(self, name: str, version: int, **more: Any) -> Format:
+        """Return the format whose files this reads, with further fields of a Format."""
+        return Format(name, version, self.detect, self.read, **more)
 
 
 class ConversationExport(ConversationFile):

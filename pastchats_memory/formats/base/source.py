@@ -627,3 +627,8 @@ def number_of(value: object) -> int | None:
 def list_of(value: object) -> list[object]:
     """Return the JSON array, or an empty one for any other type."""
     return value if isinstance(value, list) else []
+
+
+def objects_of(value: object) -> list[Json]:
+    """Return the items of a JSON array as objects, with an empty one in place of any other item."""
+    return [mapping_of(item) for item in list_of(value)]

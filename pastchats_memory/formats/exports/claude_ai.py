@@ -6,9 +6,8 @@ import re
 from collections.abc import Sequence
 
 from pastchats_memory.formats.base.conversation_export import ConversationExport, Message, first_filled
-from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
-from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import Json, SourceFile, mapping_of, objects_of, text_of
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 from pastchats_memory.text.clean import IMAGE
 from pastchats_memory.text.hashes import conversation_hash
@@ -57,8 +56,8 @@ class ClaudeAi(ConversationExport):
 
     def add_prompt(self, builder: SessionBuilder, message: Message, at: Position) -> None:
         """Add the words of a user, with a part of each paste, which is kept as an attachment."""
-        attachments = [mapping_of(item) for item in list_of(message.fields.get("attachments"))]
-        files = [mapping_of(item) for item in list_of(message.fields.get("files"))]
+        attachments = objects_of(message.fields.get("attachments"))
+        files = objects_of(message.fields.get("files"))
         pasted = [
             truncate_middle(text) for each in attachments if (text := text_of(each.get("extracted_content")).strip())
         ]
@@ -68,7 +67,7 @@ class ClaudeAi(ConversationExport):
 
     def add_tools(self, builder: SessionBuilder, message: Message, at: Position) -> None:
         """Add calls and results; a document that was written beside the chat is a result."""
-        for block in map(mapping_of, list_of(message.fields.get("content"))):
+        for block in objects_of(message.fields.get("content")):
             if block.get("type") == "tool_use":
                 _add_call(builder, block, at)
             elif block.get("type") == "tool_result":
@@ -86,11 +85,8 @@ class ClaudeAi(ConversationExport):
 
 
 def _in_order(conversation: Json) -> Sequence[Json]:
-    """Return the messages as they stand.
-
-    Exports without parents may be out of order, so sort them by time.
-    """
-    messages = [mapping_of(message) for message in list_of(conversation.get("chat_messages"))]
+    """Return the messages as they stand, but by time if they have no parents and may be out of order."""
+    messages = objects_of(conversation.get("chat_messages"))
     if any("parent_message_uuid" in message for message in messages):
         return messages
     times = [iso_utc(message.get("created_at")) or "" for message in messages]
@@ -113,7 +109,7 @@ def _message(message: Json, model: str) -> Message:
 
 
 def _texts_of_blocks(message: Json) -> list[str]:
-    blocks = (mapping_of(block) for block in list_of(message.get("content")))
+    blocks = objects_of(message.get("content"))
     return [
         text for block in blocks if block.get("type") in SHOWN_TYPES and (text := text_of(block.get("text"))).strip()
     ]
@@ -148,13 +144,4 @@ def _add_document(builder: SessionBuilder, title: str, text: str, at: Position) 
         builder.add_turn("tool", "result", f"{title}\n\n{truncate_middle(text.strip())}".strip(), at)
 
 
-_READER = ClaudeAi()
-
-CLAUDE_AI = Format(
-    name="claude-ai",
-    version=4,
-    service="claude-ai",
-    detect=_READER.detect,
-    read=_READER.read,
-    verified="2026-11",
-)
+CLAUDE_AI = ClaudeAi().as_format("claude-ai", 4, service="claude-ai", verified="2026-11")

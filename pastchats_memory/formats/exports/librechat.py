@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from pastchats_memory.formats.base.conversation_export import ConversationExport, Message
-from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
-from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, objects_of, text_of
 from pastchats_memory.formats.base.tools import parse_result
 from pastchats_memory.text.hashes import conversation_hash
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
@@ -64,7 +63,7 @@ class LibreChat(ConversationExport):
 
     def add_tools(self, builder: SessionBuilder, message: Message, at: Position) -> None:
         """Add the calls of an answer, each with its result."""
-        for part in map(mapping_of, list_of(message.fields.get("content"))):
+        for part in objects_of(message.fields.get("content")):
             if part.get("type") == "tool_call":
                 call = mapping_of(part.get("tool_call"))
                 call_id = text_of(call.get("id"))
@@ -94,11 +93,11 @@ def _flatten(roots: list[object]) -> Iterator[Json]:
 
 
 def _message(message: Json, model: str) -> Message:
-    parts = [mapping_of(part) for part in list_of(message.get("content"))]
+    parts = objects_of(message.get("content"))
     texts = [text for part in parts if part.get("type") == "text" and (text := _text_of_part(part)).strip()]
     text = "\n\n".join(texts) or text_of(message.get("text"))
     is_users = message.get("isCreatedByUser") is True or text_of(message.get("sender")).lower() == "user"
-    files = [mapping_of(file) for file in list_of(message.get("files"))]
+    files = objects_of(message.get("files"))
     return Message(
         message,
         "user" if is_users else "assistant",
@@ -120,12 +119,4 @@ def _strip_thoughts(text: str) -> str:
     return text.partition(ANSWER)[2] if text.startswith(THOUGHTS) else text
 
 
-_READER = LibreChat()
-
-LIBRECHAT = Format(
-    name="librechat",
-    version=4,
-    service="librechat",
-    detect=_READER.detect,
-    read=_READER.read,
-)
+LIBRECHAT = LibreChat().as_format("librechat", 4, service="librechat")

@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator
 
 from pastchats_memory.formats.base.conversation_export import ConversationExport, Message, first_filled
-from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.locations import below_home
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
-from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of, value_of
+from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, objects_of, text_of, value_of
 from pastchats_memory.formats.base.thoughts import without_thoughts
 from pastchats_memory.formats.base.tools import parse_result
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
@@ -30,11 +29,8 @@ class LmStudio(ConversationExport):
         return any(isinstance(mapping_of(message).get("versions"), list) for message in messages)
 
     def messages(self, conversation: Json) -> list[Message]:
-        """Return the system prompt and the versions.
-
-        Others are abandoned, and come before the selected one.
-        """
-        fields = map(mapping_of, list_of(mapping_of(conversation.get("perChatPredictionConfig")).get("fields")))
+        """Return the system prompt and the versions: abandoned ones before the selected one."""
+        fields = objects_of(mapping_of(conversation.get("perChatPredictionConfig")).get("fields"))
         setting = next((text_of(field.get("value")) for field in fields if field.get("key") == SYSTEM_PROMPT), "")
         system = text_of(conversation.get("systemPrompt")) or setting
         return [
@@ -70,7 +66,7 @@ class LmStudio(ConversationExport):
 
 def _versions(message: Json) -> Iterator[tuple[Json, str]]:
     """Yield the versions with their branches, the selected one last."""
-    versions = [mapping_of(version) for version in list_of(message.get("versions"))]
+    versions = objects_of(message.get("versions"))
     chosen = message.get("currentlySelected")
     selected = chosen if isinstance(chosen, int) and 0 <= chosen < len(versions) else len(versions) - 1
     yield from ((version, "abandoned") for place, version in enumerate(versions) if place != selected)
@@ -98,7 +94,7 @@ def _message(version: Json, branch: str) -> Message:
 
 def _steps(version: Json) -> list[Json]:
     """Return the steps of an answer; a prompt is its own only step."""
-    return [mapping_of(step) for step in list_of(version.get("steps"))] or [version]
+    return objects_of(version.get("steps")) or [version]
 
 
 def _shown_steps(version: Json) -> list[Json]:
@@ -111,18 +107,14 @@ def _shown_parts(version: Json) -> list[Json]:
 
 def _text_of_step(step: Json) -> str:
     """Return the text of a step; with speculative decoding it is in pieces."""
-    parts = map(mapping_of, list_of(step.get("content")))
+    parts = objects_of(step.get("content"))
     return "".join(text_of(part.get("text")) for part in parts if part.get("type") == "text")
 
 
-_READER = LmStudio()
-
-LM_STUDIO = Format(
-    name="lm-studio",
-    version=3,
+LM_STUDIO = LmStudio().as_format(
+    "lm-studio",
+    3,
     service="lm-studio",
-    detect=_READER.detect,
-    read=_READER.read,
     program="LM Studio",
     locations=below_home(".lmstudio/conversations", ".cache/lm-studio/conversations"),
 )

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 
 from pastchats_memory.files.foreign_sqlite import ForeignDatabase
 from pastchats_memory.formats.base.conversation_export import ConversationExport, Message
-from pastchats_memory.formats.base.format import CERTAIN, Format
+from pastchats_memory.formats.base.format import CERTAIN
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import (
     BadJson,
     Json,
     SourceFile,
-    list_of,
     mapping_of,
+    objects_of,
     parse_json,
     text_of,
     value_of,
@@ -114,7 +114,7 @@ def _listed_messages(chat: Json) -> list[Json]:
 
 def _message(message: Json) -> Message:
     text, role = text_of(message.get("content")), text_of(message.get("role"))
-    files = [mapping_of(file) for file in list_of(message.get("files"))]
+    files = objects_of(message.get("files"))
     return Message(
         message,
         role,
@@ -133,12 +133,4 @@ def _unquote(text: str) -> object:
     return value_of(value_of(text))
 
 
-_READER = OpenWebUi()
-
-OPEN_WEBUI = Format(
-    name="open-webui",
-    version=4,
-    service="open-webui",
-    detect=_READER.detect,
-    read=_READER.read,
-)
+OPEN_WEBUI = OpenWebUi().as_format("open-webui", 4, service="open-webui")

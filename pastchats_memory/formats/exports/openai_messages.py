@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from pastchats_memory.formats.base.conversation_export import ConversationExport, Message
 from pastchats_memory.formats.base.dialect import Dialect
-from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
-from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, parse_json, text_of
+from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, objects_of, parse_json, text_of
 from pastchats_memory.formats.base.thoughts import without_thoughts
 from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.formats.registry import any_dialect
@@ -37,10 +36,7 @@ class OpenAiMessages(ConversationExport):
         return any_dialect()
 
     def detect(self, source: SourceFile) -> int:
-        """Return 90 if a line, or an item of a list, is a conversation.
-
-        A single object may be any program's.
-        """
+        """Return 90 if a line, or an item of a list, is a conversation; a single object may be any program's."""
         is_object = source.shape == "json" and isinstance(source.outline, dict)
         return 0 if is_object else super().detect(source)
 
@@ -62,10 +58,7 @@ class OpenAiMessages(ConversationExport):
         ]
 
     def describe(self, conversation: Json, _source: SourceFile) -> SessionInfo:
-        """Return the id of a line, else a hash of its words.
-
-        A line of a batch keeps its `custom_id` as metadata.
-        """
+        """Return the id of a line, else a hash of its words, with the `custom_id` of a line of a batch."""
         batch = _parse_batch_line(conversation)
         conversation = batch or conversation
         metadata: Json = {"custom_id": text_of(mapping_of(batch.get("metadata")).get("custom_id"))}
@@ -78,11 +71,11 @@ class OpenAiMessages(ConversationExport):
 
     def add_tools(self, builder: SessionBuilder, message: Message, _at: Position) -> None:
         """Add the calls of an answer: `tool_calls`, the earlier `function_call`, or a part of the content."""
-        for call in map(mapping_of, list_of(message.fields.get("tool_calls"))):
+        for call in objects_of(message.fields.get("tool_calls")):
             builder.add_openai_call(call)
         if earlier := mapping_of(message.fields.get("function_call")):
             builder.add_call("", text_of(earlier.get("name")) or "tool", earlier.get("arguments"))
-        for part in map(mapping_of, list_of(message.fields.get("content"))):
+        for part in objects_of(message.fields.get("content")):
             if part.get("type") == "tool_call":
                 call = mapping_of(parse_json(text_of(part.get("value"))))
                 builder.add_call("", text_of(call.get("name")) or "tool", call.get("arguments"))
@@ -93,10 +86,7 @@ class OpenAiMessages(ConversationExport):
 
 
 def _parse_batch_line(line: Json) -> Json:
-    """Return the request or the result on a line of a batch as a line of a set.
-
-    It is empty for any other line.
-    """
+    """Return the request or the result on a line of a batch as a line of a set; nothing for any other line."""
     if not isinstance(line.get("custom_id"), str):
         return {}
     result = mapping_of(line.get("result"))
@@ -126,7 +116,7 @@ def _message(item: object, branch: str, model: str, time: object = None) -> Mess
     message = mapping_of(item)
     texts = _texts(message)
     text, role = "\n\n".join(texts), text_of(message.get("role"))
-    parts = [mapping_of(part) for part in list_of(message.get("content"))]
+    parts = objects_of(message.get("content"))
     return Message(
         message,
         "system" if role == "developer" else role,
@@ -144,17 +134,9 @@ def _texts(message: Json) -> list[str]:
     content = message.get("content")
     if isinstance(content, str):
         return [content]
-    parts = [mapping_of(part) for part in list_of(content)]
+    parts = objects_of(content)
     texts = (text_of(part.get("text")) or text_of(part.get("value")) for part in parts if part.get("type") == "text")
     return [text for text in texts if text]
 
 
-_READER = OpenAiMessages()
-
-OPENAI_MESSAGES = Format(
-    name="openai-messages",
-    version=4,
-    detect=_READER.detect,
-    read=_READER.read,
-    verified="2026-11",
-)
+OPENAI_MESSAGES = OpenAiMessages().as_format("openai-messages", 4, verified="2026-11")

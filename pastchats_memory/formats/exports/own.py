@@ -32,10 +32,7 @@ def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
 
 
 def _wrong(fields: Json) -> str | None:
-    """Return the first key with a wrong value, or None.
-
-    The store checks the other keys of a task.
-    """
+    """Return the first key with a wrong value, or None; the store checks the other keys of a task."""
     if fields.get("schema") != EXPORT:
         return "schema"
     match fields.get("kind"):

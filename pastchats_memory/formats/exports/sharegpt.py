@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pastchats_memory.formats.base.conversation_export import ConversationExport, Message
 from pastchats_memory.formats.base.dialect import Dialect
-from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import (
     BadJson,
@@ -12,6 +11,7 @@ from pastchats_memory.formats.base.source import (
     SourceFile,
     list_of,
     mapping_of,
+    objects_of,
     parse_json,
     text_of,
 )
@@ -43,7 +43,7 @@ class ShareGpt(ConversationExport):
 
     def is_conversation(self, value: object) -> bool:
         """Return whether a turn has a known role and a value."""
-        turns = [mapping_of(turn) for turn in list_of(mapping_of(value).get("conversations"))]
+        turns = objects_of(mapping_of(value).get("conversations"))
         return any(_role_of(turn) and "value" in turn for turn in turns)
 
     def may_be_conversation(self, value: object) -> bool:
@@ -51,10 +51,7 @@ class ShareGpt(ConversationExport):
         return isinstance(mapping_of(value).get("conversations"), list)
 
     def messages(self, conversation: Json) -> list[Message]:
-        """Return the system prompt, the turns, and the two answers.
-
-        The rejected one is abandoned.
-        """
+        """Return the system prompt, the turns, and the two answers, of which the rejected one is abandoned."""
         system = text_of(conversation.get("system"))
         rejected, chosen = (mapping_of(conversation.get(key)) for key in ("rejected", "chosen"))
         return [
@@ -69,7 +66,7 @@ class ShareGpt(ConversationExport):
         own_id = conversation.get("id")
         if isinstance(own_id, int | str) and own_id != "":
             return SessionInfo(str(own_id))
-        turns = [mapping_of(turn) for turn in list_of(conversation.get("conversations"))]
+        turns = objects_of(conversation.get("conversations"))
         words = ((_role_of(turn), text_of(turn.get("value"))) for turn in turns)
         return SessionInfo(conversation_hash(pair for pair in words if pair[0] in ("user", "assistant")))
 
@@ -98,22 +95,11 @@ def _message(turn: Json, branch: str) -> Message:
 
 
 def _add_calls(builder: SessionBuilder, text: str) -> None:
-    """Add one call or a list of them, as JSON text.
-
-    Any other text is the name of the tool.
-    """
+    """Add one call or a list of them from JSON text; any other text is the name of the tool."""
     value = parse_json(text)
     calls = value if isinstance(value, list) else [value]
     for call in [{"name": text} if isinstance(value, BadJson) else mapping_of(call) for call in calls]:
         builder.add_call("", text_of(call.get("name")) or "tool", call.get("arguments"))
 
 
-_READER = ShareGpt()
-
-SHAREGPT = Format(
-    name="sharegpt",
-    version=3,
-    detect=_READER.detect,
-    read=_READER.read,
-    verified="2026-11",
-)
+SHAREGPT = ShareGpt().as_format("sharegpt", 3, verified="2026-11")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from pastchats_memory.formats.base.format import CERTAIN, Format
-from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.format import Format, has_record
+from pastchats_memory.formats.base.source import Json, Record, SourceFile, objects_of, text_of
 from pastchats_memory.formats.base.tasks import folder_of_project, join_sections, names_of, one_line
 from pastchats_memory.model import Comment, Task, TaskLink, Unreadable, priority_of, status_of, type_of
 from pastchats_memory.text.timestamps import iso_utc
@@ -19,21 +19,13 @@ MACHINE = frozenset({"message", "molecule", "gate", "agent", "convoy", "event", 
 """Issue types that programs write for each other."""
 
 
-def detect(source: SourceFile) -> int:
-    """Return 90 if one of the first records is an issue, else 0."""
-    return CERTAIN if any(map(_is_issue, source.sample)) else 0
-
-
 def _is_issue(record: Json) -> bool:
     has_names = text_of(record.get("id")) and text_of(record.get("title"))
     return bool(has_names) and sum(mark in record for mark in MARKS) > 1
 
 
 def read(source: SourceFile) -> Iterator[Task | Unreadable]:
-    """Yield each issue once, and the older issues of an id as unreadable.
-
-    Deleted issues and memories are left out.
-    """
+    """Yield each issue once, without deleted ones and memories; yield the older issues of an id as unreadable."""
     found: dict[str, tuple[int, Json]] = {}
     for item in source.records():
         if not isinstance(item, Record):
@@ -98,7 +90,7 @@ def _task(issue: Json, line: int, cwd: str, known: Mapping[str, object], epics: 
 
 def _links_of(issue: Json, id_: str, known: Mapping[str, object]) -> tuple[TaskLink, ...]:
     found = []
-    for dependency in map(mapping_of, list_of(issue.get("dependencies"))):
+    for dependency in objects_of(issue.get("dependencies")):
         target, kind = text_of(dependency.get("depends_on_id")), text_of(dependency.get("type"))
         if target and text_of(dependency.get("issue_id")) in ("", id_):
             found.append(TaskLink(LINKS.get(kind, kind or "depends"), target))
@@ -109,7 +101,7 @@ def _links_of(issue: Json, id_: str, known: Mapping[str, object]) -> tuple[TaskL
 
 
 def _comments_of(issue: Json) -> Iterator[Comment]:
-    for comment in map(mapping_of, list_of(issue.get("comments"))):
+    for comment in objects_of(issue.get("comments")):
         if text := text_of(comment.get("text")).strip():
             yield Comment(text, text_of(comment.get("author")), iso_utc(comment.get("created_at")))
     reason = text_of(issue.get("close_reason")).strip()
@@ -120,7 +112,7 @@ def _comments_of(issue: Json) -> Iterator[Comment]:
 BEADS = Format(
     name=FORMAT,
     version=1,
-    detect=detect,
+    detect=has_record(_is_issue),
     read=read,
     kinds=frozenset({"tasks"}),
     verified="2026-11",

@@ -1,7 +1,4 @@
-"""Read Markdown checklists and todo.txt: each box is a task.
-
-An indented box is a subtask of the one above.
-"""
+"""Read Markdown checklists and todo.txt: a box is a task, and a subtask of the box above if it is indented."""
 
 from __future__ import annotations
 

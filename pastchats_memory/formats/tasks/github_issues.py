@@ -9,7 +9,16 @@ import re
 from collections.abc import Iterator
 
 from pastchats_memory.formats.base.format import CERTAIN, Format
-from pastchats_memory.formats.base.source import Json, Places, Record, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import (
+    Json,
+    Places,
+    Record,
+    SourceFile,
+    list_of,
+    mapping_of,
+    objects_of,
+    text_of,
+)
 from pastchats_memory.formats.base.tasks import folder_of_project, names_of, one_line, word_of
 from pastchats_memory.model import Comment, Task, Unreadable, priority_of, type_of
 from pastchats_memory.text.timestamps import iso_utc
@@ -29,7 +38,7 @@ def detect(source: SourceFile) -> int:
 def _issues_in(source: SourceFile, document: object) -> list[Json]:
     if source.shape != "json":
         return []
-    return [mapping_of(issue) for issue in (document if isinstance(document, list) else [document])]
+    return objects_of(document) if isinstance(document, list) else [mapping_of(document)]
 
 
 def _is_issue(fields: Json) -> bool:
@@ -101,7 +110,7 @@ def _task(issue: Json, line: int, cwd: str) -> Task:
         closed_at=iso_utc(_field(issue, "closedAt", "closed_at") or _field(issue, "mergedAt", "merged_at")),
         comments=tuple(
             Comment(body, text_of(mapping_of(comment.get("author")).get("login")), iso_utc(comment.get("createdAt")))
-            for comment in map(mapping_of, list_of(issue.get("comments")))
+            for comment in objects_of(issue.get("comments"))
             if (body := text_of(comment.get("body")).strip()) and comment.get("isMinimized") is not True
         ),
         metadata={"format": FORMAT} | {key: value for key, value in extra.items() if value},

@@ -1,7 +1,4 @@
-"""Read a task from a Markdown file with front matter.
-
-Backlog.md and other trackers beside the code write such files.
-"""
+"""Read a task from a Markdown file with front matter, as Backlog.md and other trackers beside the code write."""
 
 from __future__ import annotations
 

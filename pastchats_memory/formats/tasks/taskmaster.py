@@ -1,7 +1,4 @@
-"""Read Taskmaster's `tasks.json`: a list of tasks for each tag.
-
-The older form has a single list.
-"""
+"""Read Taskmaster's `tasks.json`: a list of tasks for each tag, or in the older form a single list."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from pastchats_memory.formats.base.format import CERTAIN, Format
-from pastchats_memory.formats.base.source import Json, Places, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import Json, Places, SourceFile, mapping_of, objects_of, text_of
 from pastchats_memory.formats.base.tasks import folder_of_project, join_sections, names_of, one_line, word_of
 from pastchats_memory.model import RESOLVED, Task, TaskLink, Unreadable, priority_of, status_of
 from pastchats_memory.text.timestamps import iso_utc
@@ -34,7 +31,7 @@ def _lists_of(document: object) -> Iterator[tuple[str, Json, list[Json]]]:
         {ONLY_TAG: root} if isinstance(root.get("tasks"), list) else {tag: mapping_of(of) for tag, of in root.items()}
     )
     for tag, fields in tags.items():
-        tasks = [task for task in map(mapping_of, list_of(fields.get("tasks"))) if _is_task(task)]
+        tasks = [task for task in objects_of(fields.get("tasks")) if _is_task(task)]
         if any(mark in task for task in tasks for mark in MARKS):
             yield tag, mapping_of(fields.get("metadata")), tasks
 
@@ -44,10 +41,7 @@ def _is_task(fields: Json) -> bool:
 
 
 def read(source: SourceFile) -> Iterator[Task | Unreadable]:
-    """Yield each task, then its subtasks.
-
-    A repeated id gets a number, so that every id is unique.
-    """
+    """Yield each task, then its subtasks; a repeated id gets a number, so that every id is unique."""
     places = Places(source.text)
     cwd = folder_of_project(source.path)
     seen: Counter[str] = Counter()
@@ -56,7 +50,7 @@ def read(source: SourceFile) -> Iterator[Task | Unreadable]:
             id_ = word_of(task.get("id"))
             links = [TaskLink("depends", f"{tag}/{name}") for name in names_of(task.get("dependencies"))]
             yield _task(task, _unique_id(f"{tag}/{id_}", seen), metadata, links, places, cwd)
-            for subtask in map(mapping_of, list_of(task.get("subtasks"))):
+            for subtask in objects_of(task.get("subtasks")):
                 if _is_task(subtask):
                     local = word_of(subtask.get("id")).removeprefix(f"{id_}.")
                     names = names_of(subtask.get("dependencies"))
@@ -71,10 +65,7 @@ def _unique_id(id_: str, seen: Counter[str]) -> str:
 
 
 def _full_id(tag: str, id_: str, name: str) -> str:
-    """Return the full id of a task that a subtask depends on.
-
-    The name is the number of a sibling, or `1.2` for any subtask.
-    """
+    """Return the full id of a task that a subtask depends on by the number of a sibling, or by `1.2`."""
     return f"{tag}/{name}" if "." in name else f"{tag}/{id_}.{name}"
 
 

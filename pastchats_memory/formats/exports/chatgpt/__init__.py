@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from pastchats_memory.formats.base.conversation_export import ConversationFile
-from pastchats_memory.formats.base.format import CERTAIN, Format
+from pastchats_memory.formats.base.format import CERTAIN
 from pastchats_memory.formats.base.session import Row
 from pastchats_memory.formats.base.source import (
     SAMPLE_RECORDS,
@@ -36,7 +36,6 @@ UNIQUE_LENGTH = 16
 FENCED_SHARE = 0.5
 """The least share of JSON in a Markdown file: with less it is a text about exports."""
 PROJECT_PREFIX = "g-p-"
-NO_MESSAGE = object()
 
 _FENCE = re.compile(r"^```json[ \t]*\n(?=\s*[{\[])", re.MULTILINE)
 _NODE_KEY = re.compile(r'"([\w-]{1,64})"\s{0,8}:\s{0,8}\{')
@@ -53,11 +52,11 @@ class ChatGpt(ConversationFile):
         nodes = fields.get("mapping")
         if not isinstance(nodes, dict):
             return False
-        messages = [mapping_of(node).get("message", NO_MESSAGE) for node in nodes.values()]
-        filled = [mapping_of(message) for message in messages if isinstance(message, dict)]
+        found = list(map(mapping_of, nodes.values()))
+        filled = [mapping_of(node["message"]) for node in found if isinstance(node.get("message"), dict)]
         if filled and not any("author" in message or "content" in message for message in filled):
             return False  # a tree of another program, such as DeepSeek
-        return any(message is not NO_MESSAGE for message in messages) or "current_node" in fields
+        return any("message" in node for node in found) or "current_node" in fields
 
     def detect(self, source: SourceFile) -> int:
         """Return 90 for a file with a conversation, also for Markdown that consists of one as JSON; else 0."""
@@ -223,10 +222,7 @@ def _read_turns(conversation: Json, lines: _NodeLines) -> Iterator[Turn]:
 
 
 def _metadata(conversation: Json) -> dict[str, object]:
-    """Return the title, and the id of the custom GPT or project.
-
-    The export has no name of either.
-    """
+    """Return the title, and the id of the custom GPT or project, whose name the export lacks."""
     gizmo = text_of(conversation.get("gizmo_id"))
     metadata = {
         "title": text_of(conversation.get("title")),
@@ -235,13 +231,4 @@ def _metadata(conversation: Json) -> dict[str, object]:
     return {key: value for key, value in metadata.items() if value}
 
 
-_READER = ChatGpt()
-
-CHATGPT = Format(
-    name="chatgpt",
-    version=4,
-    service="chatgpt",
-    detect=_READER.detect,
-    read=_READER.read,
-    verified="2026-11",
-)
+CHATGPT = ChatGpt().as_format("chatgpt", 4, service="chatgpt", verified="2026-11")

@@ -94,10 +94,7 @@ def _classify(author: str, content_type: str, recipient: str, text: str, message
 
 
 def _format_document(call: str) -> str:
-    """Return the document that a call wrote to a canvas.
-
-    It is the answer, and stands nowhere else.
-    """
+    """Return the document that a call wrote to a canvas: it is the answer, and stands nowhere else."""
     fields = mapping_of(parse_json(call))
     text = text_of(fields.get("content"))
     return truncate_middle(f"{text_of(fields.get('name'))}\n\n{text}".strip()) if text else ""

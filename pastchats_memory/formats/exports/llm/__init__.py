@@ -20,6 +20,7 @@ from pastchats_memory.formats.base.source import (
     SourceFile,
     list_of,
     mapping_of,
+    objects_of,
     text_of,
 )
 from pastchats_memory.formats.base.tools import ToolResult
@@ -123,20 +124,20 @@ class _Conversations:
             self._systems.add((conversation, system))
             builder.add_turn("system", "prompt", system, at("system"))
         self._results(row)
-        attached = [mapping_of(item) for item in list_of(row.get("attachments"))]
+        attached = objects_of(row.get("attachments"))
         pieces = [text_of(mapping_of(item).get("content")) for item in list_of(row.get("prompt_fragments"))]
         words = "\n\n".join([text_of(row.get("prompt")), *(truncate_middle(piece) for piece in pieces)]).strip()
         builder.add_prompt(words, at("prompt"), sum(text_of(item.get("type")).startswith("image") for item in attached))
         model = text_of(row.get("resolved_model")) or text_of(row.get("model"))
         builder.add_answer(text_of(row.get("response")), at("response"), model)
-        for call in map(mapping_of, list_of(row.get("tool_calls"))):
+        for call in objects_of(row.get("tool_calls")):
             builder.add_call(
                 text_of(call.get("tool_call_id")), text_of(call.get("name")) or "tool", call.get("arguments")
             )
         yield from builder.queue.pop_complete(0)
 
     def _results(self, row: Json) -> None:
-        for result in map(mapping_of, list_of(row.get("tool_results"))):
+        for result in objects_of(row.get("tool_results")):
             call_id, fault = text_of(result.get("tool_call_id")), text_of(result.get("exception"))
             if not self._builder.awaits_result(call_id):
                 self._builder.add_call(call_id, text_of(result.get("name")) or "tool", None)

@@ -10,13 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from pastchats_memory.files.foreign_sqlite import ForeignDatabase
-from pastchats_memory.formats.base.source import (
-    Json,
-    list_of,
-    mapping_of,
-    parse_json,
-    text_of,
-)
+from pastchats_memory.formats.base.source import Json, list_of, mapping_of, objects_of, parse_json, text_of
 
 EARLY = {
     "id": "id", "model": "model", "prompt": "prompt", "system": "system", "response": "response", "chat_id": "conversation_id",
@@ -61,10 +55,7 @@ class _Responses:
             self._attachments[response] += _read_attachment(database, attachment)
 
     def _grouped(self, table: str, columns: tuple[str, ...]) -> defaultdict[object, list[object]]:
-        """Return the rows of a table by response id.
-
-        It reads the table once, since llm has no index by response.
-        """
+        """Return the rows of a table by response id, read at once since llm has no index by response."""
         found: defaultdict[object, list[object]] = defaultdict(list)
         for response, *row in self._database.rows(table, ("response_id", *columns)):
             found[response].append(dict(zip(columns, row, strict=True)))
@@ -132,7 +123,7 @@ class _Turns:
             message = text_of(parent)
 
     def _borrowed(self, part: Json) -> Iterator[object]:
-        for piece in map(mapping_of, list_of(part.get("text_ref"))):
+        for piece in objects_of(part.get("text_ref")):
             if isinstance(fragment := piece.get("fragment"), int):
                 yield from _read_fragment(self._database, fragment)
 

@@ -6,9 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from pastchats_memory.formats.base.source import (
-    Json,
-)
+from pastchats_memory.formats.base.source import Json
 
 NONE = "-- none --"
 SECTIONS = (
@@ -48,10 +46,7 @@ class PrintedEntry:
     starts: dict[str, int] = field(default_factory=dict)
 
     def row(self) -> Json:
-        """Return the response under the keys of the tool's JSON.
-
-        `lines` holds the line of each text.
-        """
+        """Return the response under the keys of the tool's JSON, with the line of each text under `lines`."""
         calls, after = _parse_tools(self.lines.get("Tool calls", []))
         results, _ = _parse_tools(self.lines.get("Tool results", []), to_the_end=True)
         return {
@@ -115,10 +110,7 @@ def is_printed_log(head: str) -> bool:
 
 
 def parse_entries(text: str) -> Iterator[PrintedEntry]:
-    """Yield each response.
-
-    In a conversation only the first one names it and the model.
-    """
+    """Yield each response; in a conversation only the first one names it and the model."""
     lines = text.split("\n")
     entry: PrintedEntry | None = None
     section = ""

@@ -16,10 +16,7 @@ ENGLISH = "all-MiniLM-L6-v2"
 
 
 def is_english(name: str) -> bool:
-    """Check whether a model is known to have learnt English alone.
-
-    Texts in other scripts are all alike to it.
-    """
+    """Check whether a model has learnt English alone, so that texts in other scripts are all alike to it."""
     return name.endswith(ENGLISH)
 
 
@@ -29,25 +26,16 @@ def is_unread(name: str, text: str) -> bool:
 
 
 class Embedder(Protocol):
-    """A model that turns texts into unit vectors of one length.
-
-    Each use that loads it may raise ModelUnavailable.
-    """
+    """A model that turns texts into unit vectors of one length; a use that loads it may raise ModelUnavailable."""
 
     @property
     def name(self) -> str:
-        """The name of the model, as `embedding_meta.model_name` has it.
-
-        Such as `sentence-transformers/all-MiniLM-L6-v2`.
-        """
+        """The name of the model in `embedding_meta.model_name`, such as `sentence-transformers/all-MiniLM-L6-v2`."""
         ...
 
     @property
     def version(self) -> str:
-        """Changes whenever the same text would get another vector.
-
-        Weights, prefixes, pooling and windows decide that.
-        """
+        """Names the weights, prefixes, pooling and windows: it changes whenever the same text gets another vector."""
         ...
 
     @property
@@ -60,15 +48,9 @@ class Embedder(Protocol):
         ...
 
     def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
-        """Yield a float32 unit vector of shape (dim,) for each text, in order.
-
-        Each depends on its text alone.
-        """
+        """Yield a float32 unit vector of shape (dim,) for each text, in order; it depends on its text alone."""
         ...
 
     def embed_query(self, text: str) -> Vector:
-        """Return the vector of a question, float32 of shape (dim,).
-
-        Some models prefix it differently from a document.
-        """
+        """Return the vector of a question, float32 of shape (dim,); some models give a document another prefix."""
         ...

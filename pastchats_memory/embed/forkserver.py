@@ -35,10 +35,7 @@ class ForkServer:
     _lock: Lock
 
     def __init__(self, handler: Handler, prepare: Callable[[], None]) -> None:
-        """Fork now; the fork prepares at once.
-
-        No thread may run, and nothing may be open that must not be shared.
-        """
+        """Fork now, while no thread runs and nothing is open that must not be shared; the fork prepares at once."""
         if sys.platform == "win32":
             raise OSError(errno.ENOSYS, "no process can be forked here")
         request_end, requests = os.pipe()
@@ -60,10 +57,7 @@ class ForkServer:
 
 
 def _serve(request_end: int, answer_end: int, handler: Handler, prepare: Callable[[], None]) -> None:
-    """Serve requests in the fork, until the parent ends or a request fails.
-
-    The parent then finds the fault itself.
-    """
+    """Serve requests in the fork until the parent ends, or a request fails whose fault the parent then finds itself."""
     try:
         os.dup2(request_end, REQUEST)
         os.dup2(answer_end, ANSWER)
@@ -95,10 +89,7 @@ _servers: list[ForkServer] = []
 
 
 def start(handler: Handler, prepare: Callable[[], None]) -> None:
-    """Start the one fork of this process, which `ask` uses from then on.
-
-    Raises OSError.
-    """
+    """Start the one fork of this process, which `ask` uses from then on. Raises OSError."""
     if not _servers:
         _servers.append(ForkServer(handler, prepare))
 

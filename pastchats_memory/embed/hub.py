@@ -1,7 +1,4 @@
-"""Find models in the cache, and download missing ones.
-
-The cache has the layout of huggingface_hub and fastembed.
-"""
+"""Find models in a cache with the layout of huggingface_hub and fastembed, and download missing ones."""
 
 from __future__ import annotations
 
@@ -27,10 +24,7 @@ T = TypeVar("T")
 
 
 def find_snapshot(caches: Iterable[Path], profile: Profile) -> Found | None:
-    """Return the folder of the first cache with all files of a model.
-
-    Also returns its profile. Looks at names only.
-    """
+    """Return the folder of the first cache with all files of a model by their names, and the model's profile."""
     needed = ("tokenizer.json", profile.file, *profile.further)
     wanted = f"models--{profile.repository.replace('/', '--')}"
     for cache in caches:
@@ -43,10 +37,7 @@ def find_snapshot(caches: Iterable[Path], profile: Profile) -> Found | None:
 
 
 def _find_repository(cache: Path, wanted: str) -> list[Path]:
-    """Return the repository's folder, then one in other case.
-
-    Older releases of fastembed left such folders.
-    """
+    """Return the repository's folder, or those in other case, which older releases of fastembed left."""
     if (cache / wanted).is_dir():
         return [cache / wanted]
     try:
@@ -105,10 +96,7 @@ def fetch_model(
 
 
 def model_missing(name: str, cache: Path, why: str, otherwise: str = OTHER_WAYS) -> ModelUnavailable:
-    """Return the fault of a model that cannot be had, with the ways out.
-
-    `otherwise` ends their list.
-    """
+    """Return the fault of a model that cannot be had, with the ways out, the last of which is `otherwise`."""
     hint = (
         f"Run the same command again where the hub can be reached, copy the model's folder from another machine into "
         f"{cache}{otherwise}."
@@ -117,10 +105,7 @@ def model_missing(name: str, cache: Path, why: str, otherwise: str = OTHER_WAYS)
 
 
 def call_within(seconds: float, ask: Callable[[], T]) -> T:
-    """Return or raise the result of a call.
-
-    Raise TimeoutError if it takes longer, as a name lookup may.
-    """
+    """Return or raise the result of a call; raise TimeoutError if it takes longer, as a name lookup may."""
     answers: list[T] = []
     faults: list[Exception] = []
 

@@ -1,7 +1,4 @@
-"""Read what a model's folder says about itself.
-
-The files are those of sentence-transformers.
-"""
+"""Read what a model's folder says about itself in files of sentence-transformers."""
 
 from __future__ import annotations
 
@@ -17,10 +14,7 @@ DOCUMENT_PROMPTS = ("document", "passage", "Retrieval-document", "search_documen
 
 
 def rules_of_folder(folder: Path) -> Profile:
-    """Return pooling and prefixes from its files.
-
-    Else those of the model that the folder is named after.
-    """
+    """Return pooling and prefixes from its files, or those of the model that the folder is named after."""
     origin = str(_json(folder / "config.json").get("_name_or_path") or "")
     profile = rules_for([folder.name, origin]) or Profile("")
     pooling = _json(folder / "1_Pooling" / "config.json")
@@ -43,10 +37,7 @@ def _prompt(prompts: dict[str, Any], names: tuple[str, ...], otherwise: str) -> 
 
 
 def _json(path: Path) -> dict[str, Any]:
-    """Return the object in a file.
-
-    Empty if it is missing or unreadable, because it only adds information.
-    """
+    """Return the object in a file; none if it is missing or unreadable, because it only adds information."""
     try:
         found = json.loads(path.read_bytes())
     except (OSError, ValueError):

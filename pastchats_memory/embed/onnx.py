@@ -55,10 +55,7 @@ class LocalModel:
     """The last way out that an error message names."""
 
     def __init__(self, name: str, find: Callable[[], Files], threads: int) -> None:
-        """Take a name, and a function that finds the folder and the profile.
-
-        The function may raise ModelUnavailable.
-        """
+        """Take a name, and a function that finds folder and profile, or raises ModelUnavailable."""
         self.name = name
         self._find = find
         self._threads = threads
@@ -88,10 +85,7 @@ class LocalModel:
             return Windows(folder, profile.tokens)
 
     def run(self, ids: Ids, mask: Ids, types: Ids) -> list[NDArray[Any]]:
-        """Return the graph's outputs for rows of tokens.
-
-        Each input has the shape (rows, longest).
-        """
+        """Return the graph's outputs for rows of tokens, whose inputs have the shape (rows, longest)."""
         fed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
         wanted = {graph_input.name for graph_input in self.session.get_inputs()}
         with self.translated():
@@ -100,10 +94,7 @@ class LocalModel:
 
     @contextmanager
     def translated(self) -> Iterator[None]:
-        """Raise ModelUnavailable for any error about unusable files.
-
-        onnxruntime, tokenizers and the disk raise such errors.
-        """
+        """Raise ModelUnavailable for an error of onnxruntime, tokenizers or the disk about unusable files."""
         try:
             yield
         except foreign_faults() as fault:
@@ -143,10 +134,7 @@ class LocalEmbedder(LocalModel):
             yield from (vectors[place] for place in range(len(rows)))
 
     def _at_once(self, rows: Sequence[Ids]) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
-        """Yield batches, as places of rows, with their vectors.
-
-        One thread for each call is at least as fast as one call.
-        """
+        """Yield batches, as places of rows, with their vectors; a thread for each call is at least as fast as one."""
         from concurrent.futures import ThreadPoolExecutor  # brings logging; a single question does without
 
         def run(batch: Sequence[int]) -> NDArray[np.float32]:
@@ -211,10 +199,7 @@ def make_batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
 
 
 def _pool(output: NDArray[Any], mask: Ids, pooling: str) -> NDArray[np.float64]:
-    """Return one vector for each row, by the graph or the profile's rule.
-
-    Shape (rows, width).
-    """
+    """Return one vector for each row, by the graph or the profile's rule, of shape (rows, width)."""
     wide = output.astype(np.float64)
     if wide.ndim == 2:  # noqa: PLR2004 - rows and numbers
         return wide
@@ -226,10 +211,7 @@ def _pool(output: NDArray[Any], mask: Ids, pooling: str) -> NDArray[np.float64]:
 
 
 def _fingerprint(path: Path) -> str:
-    """Return a hash of a file's size, start and end.
-
-    Reading hundreds of megabytes at every start would be slow.
-    """
+    """Return a hash of a file's size, start and end, since reading hundreds of megabytes at every start is slow."""
     size = path.stat().st_size
     with path.open("rb") as file:
         digest = hashlib.sha256(f"{size}:".encode() + file.read(SAMPLE))

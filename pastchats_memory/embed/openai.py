@@ -117,10 +117,7 @@ class EndpointEmbedder:
             return self._vectors(client, texts, QUESTION_SECONDS, QUESTION_SECONDS)[0]
 
     def _connected(self) -> httpx.Client:
-        """Return a client that keeps its connections and follows no redirect.
-
-        A redirect would leak the key.
-        """
+        """Return a client that keeps its connections, and follows no redirect, which would leak the key."""
         import httpx
 
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
@@ -144,10 +141,7 @@ class EndpointEmbedder:
         return units
 
     def _request(self, client: httpx.Client, body: dict[str, Any], patience: float, answer: float) -> Any:
-        """Return the answer's JSON.
-
-        Retry with growing pauses while the server is busy or unreachable.
-        """
+        """Return the answer's JSON; retry with growing pauses while the server is busy or unreachable."""
         import httpx
         import tenacity
 
@@ -206,10 +200,7 @@ def _units(vectors: NDArray[np.float64], shape: tuple[int, int]) -> list[Vector]
 
 
 def _pause(state: RetryCallState) -> float:
-    """Return the seconds to the next try.
-
-    The server may ask for a pause; else it is random and doubles.
-    """
+    """Return the seconds to the next try: as the server asks, else random ones that double."""
     import tenacity
 
     outcome = state.outcome

@@ -71,10 +71,7 @@ class PackagedEmbedder:
         tokenizer()
 
     def refuse_altered(self) -> None:
-        """Read all files (about 50 ms).
-
-        Raises ModelUnavailable for files that are not those of this release.
-        """
+        """Read all files (about 50 ms). Raises ModelUnavailable for files that are not those of this release."""
         import hashlib  # brings OpenSSL, which a question has no use for
 
         try:
@@ -99,19 +96,13 @@ class PackagedEmbedder:
                 under_way.extend(pool.submit(self.embed_query, text) for text in islice(rest, 1))
 
     def embed_query(self, text: str) -> Vector:
-        """Return the vector of a question, float32 of shape (384,).
-
-        A document with this text has the same.
-        """
+        """Return the vector of a question, float32 of shape (384,): that of a document with this text."""
         answered = forkserver.ask(VECTOR_REQUEST, text)
         return np.frombuffer(answered, np.float32) if answered else _embed(text)
 
     @property
     def session(self) -> InferenceSession:
-        """The network as onnxruntime runs it, on one thread for each call.
-
-        All embedders share it.
-        """
+        """The network, which all embedders share, as onnxruntime runs it: on one thread for each call."""
         with _LOADING:
             return _load_network()
 
@@ -168,10 +159,7 @@ def _load_network() -> InferenceSession:
 
 
 def _refuse_truncated(path: Path, size: int) -> None:
-    """Raise OSError for a file of another size.
-
-    A short one, mapped into memory, may kill the process.
-    """
+    """Raise OSError for a file of another size: a short one, mapped into memory, may kill the process."""
     found = path.stat().st_size
     if found != size:
         raise OSError(f"{path.name} has {found:,} bytes instead of {size:,}")
@@ -183,10 +171,7 @@ def _load_tokenizer() -> None:
 
 
 def window(text: str) -> NDArray[np.int64]:
-    """Return the tokens of a text that the network sees, shape (1, tokens).
-
-    There are at most 192, [CLS] and [SEP] included.
-    """
+    """Return the at most 192 tokens of a text that the network sees, [CLS] and [SEP] included, of shape (1, tokens)."""
     text = text.strip()
     ids = encode(text[:CHARACTERS]).ids
     if len(ids) > WINDOW or len(text) > CHARACTERS:

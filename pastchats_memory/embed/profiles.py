@@ -48,18 +48,12 @@ PROFILES: Mapping[str, Profile] = {name: _build_profile(**rules) for name, rules
 
 
 def profile_of(name: str) -> tuple[str, Profile] | None:
-    """Return a model's name as spelled here, and its profile.
-
-    None for an unknown name. Case does not matter.
-    """
+    """Return a known model's name as spelled here, and its profile; None for an unknown name. Case does not matter."""
     return next(((known, profile) for known, profile in PROFILES.items() if known.lower() == name.lower()), None)
 
 
 def rules_for(names: Iterable[str]) -> Profile | None:
-    """Return the profile of the first name of a known model or the e5 family.
-
-    A name counts if it ends like a known one.
-    """
+    """Return the profile of the first name that ends like a known model's, or belongs to the e5 family."""
     for name in names:
         last = name.rstrip("/").rsplit("/", 1)[-1].lower()
         for known, profile in PROFILES.items():

@@ -37,10 +37,7 @@ def cores() -> int:
 
 @dataclass(frozen=True, slots=True)
 class CustomModel:
-    """A model that the user configured.
-
-    It is a folder, a repository on the hub, or a name at the endpoint.
-    """
+    """A model that the user configured: a folder, a repository on the hub, or a name at the endpoint."""
 
     path: Path | None = None
     rules: Mapping[str, object] = field(default_factory=dict)
@@ -151,18 +148,12 @@ def _in_folder(name: str, custom: CustomModel, settings: ModelSettings) -> Embed
 
 
 def _folder_of(path: str | Path) -> Path:
-    """Return the full path.
-
-    An unknown home stays as written, and then no folder is there.
-    """
+    """Return the full path; an unknown home stays as written, and then no folder is there."""
     return Path(os.path.expanduser(path)).absolute()  # noqa: PTH111 - pathlib's raises RuntimeError for such a home
 
 
 def _read_folder(folder: Path, custom: CustomModel) -> Files:
-    """Return the folder and its profile.
-
-    The configuration decides, else the folder's files, else a model of its name.
-    """
+    """Return the folder and its profile, by the configuration, else its files, else a model of its name."""
     from pastchats_memory.embed.model_folder import rules_of_folder
 
     graph = next(

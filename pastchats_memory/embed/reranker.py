@@ -59,10 +59,7 @@ class CrossEncoder(LocalModel):
 
 
 def cross_encoder(settings: ModelSettings, *, may_fetch: bool) -> CrossEncoder:
-    """Return the cross-encoder of `search --rerank`.
-
-    It is looked for and loaded at its first use.
-    """
+    """Return the cross-encoder of `search --rerank`, which is looked for and loaded at its first use."""
 
     def find() -> Files:
         found = hub.find_snapshot(settings.caches, PROFILE)

@@ -123,10 +123,7 @@ class ModelSession:
                 yield vector
 
     def embed_query(self, text: str) -> Vector:
-        """Return the vector of a question, float32 of shape (dim,).
-
-        Raises ModelUnavailable, ModelChanged.
-        """
+        """Return the vector of a question, float32 of shape (dim,). Raises ModelUnavailable, ModelChanged."""
         with self._in_use():
             vector = self.embedder.embed_query(text)
         self.has_answered = True

@@ -38,10 +38,7 @@ COSTLY_SCRIPTS = re.compile("[\u0250-\u02ff\u0530-\u058f\u0700-\u1fff\u2070-\u20
 
 @cache
 def tokenizer() -> Tokenizer:
-    """Return the packaged tokenizer, loaded once.
-
-    Raises ModelUnavailable for a missing or damaged file.
-    """
+    """Return the packaged tokenizer, loaded once. Raises ModelUnavailable for a missing or damaged file."""
     try:
         from tokenizers import Tokenizer
 
@@ -53,10 +50,7 @@ def tokenizer() -> Tokenizer:
 
 
 def encode(text: str) -> Encoding:
-    """Return the WordPieces of any string, without [CLS] and [SEP].
-
-    Lone surrogates count as U+FFFD.
-    """
+    """Return the WordPieces of any string, without [CLS] and [SEP]; lone surrogates count as U+FFFD."""
     if not text.isascii():
         text = repair_surrogates(text)
     return tokenizer().encode(text, add_special_tokens=False)
@@ -154,8 +148,5 @@ def _is_accented(letter: str) -> bool:
 
 
 def repair_surrogates(text: str) -> str:
-    """Return the text with surrogate pairs joined, lone ones as U+FFFD.
-
-    Tokenizers require that.
-    """
+    """Return the text as tokenizers require it: surrogate pairs joined, lone ones as U+FFFD."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -1,7 +1,4 @@
-"""Tokenize for a model's folder, with windows as its files say.
-
-The ids are those that fastembed would pass.
-"""
+"""Tokenize for a model's folder, with windows as its files say, into the ids that fastembed would pass."""
 
 from __future__ import annotations
 
@@ -54,10 +51,7 @@ class Windows:
         self._tokenizer = tokenizer
 
     def encode(self, texts: Sequence[str]) -> list[Ids]:
-        """Return the ids of each text, special ones included.
-
-        Each has the shape (tokens,) and is at most a window long.
-        """
+        """Return the ids of each text, special ones included, of shape (tokens,) and at most a window long."""
         most = self.tokens * CHARACTERS_A_TOKEN
         cut = [repair_surrogates(text[:most]) for text in texts]
         return [np.array(encoding.ids, np.int64) for encoding in self._tokenizer.encode_batch(cut)]
@@ -78,10 +72,7 @@ class Windows:
 
 
 def pad(rows: Sequence[Ids]) -> tuple[Ids, Ids]:
-    """Return the rows in one array, and a mask that is 1 within a row.
-
-    Both have the shape (rows, longest).
-    """
+    """Return the rows in one array, and a mask that is 1 within a row; both have the shape (rows, longest)."""
     lengths = np.array([len(row) for row in rows])
     mask = (np.arange(lengths.max())[None, :] < lengths[:, None]).astype(np.int64)
     ids = np.zeros(mask.shape, np.int64)
@@ -109,10 +100,7 @@ def _special_tokens(folder: Path) -> list[Any]:
 
 
 def _json(path: Path) -> dict[str, Any]:
-    """Read the JSON object in a file; empty without a file.
-
-    Raises OSError, ValueError.
-    """
+    """Read the JSON object in a file; empty without a file. Raises OSError, ValueError."""
     try:
         found = json.loads(path.read_bytes())
     except FileNotFoundError:

@@ -45,10 +45,7 @@ def is_archive(path: str) -> bool:
 
 
 def open_member(path: Path, within: str = "") -> Callable[[], BinaryIO]:
-    """Return a function that opens the bytes of an archive's member.
-
-    It raises OSError. Only zip members have a name.
-    """
+    """Return a function that opens the bytes of an archive's member, of which only zip has names. It raises OSError."""
     return _open_zip_member(path, within) if path.suffix.lower() == ".zip" else _open_single(path)
 
 
@@ -81,10 +78,7 @@ def _open_zip_member(path: Path, name: str) -> Callable[[], BinaryIO]:
 
 @lru_cache(1)
 def _zip(path: Path, *_state: int) -> zipfile.ZipFile:
-    """Return the archive.
-
-    The last one stays open, because reading its list for each member takes quadratic time.
-    """
+    """Return the archive; the last one stays open, because reading its list for each member takes quadratic time."""
     import zipfile
     from weakref import finalize
 
@@ -112,10 +106,7 @@ def _open_single(path: Path) -> Callable[[], BinaryIO]:
 
 
 class _Gzip:
-    """The parts of a gzip file in sequence.
-
-    The standard library's reader accepts any number of them.
-    """
+    """The parts of a gzip file in sequence, of which the standard library's reader accepts any number."""
 
     def __init__(self, file: BinaryIO, begun: Callable[[], zlib._Decompress]) -> None:
         self._file = file
@@ -126,10 +117,7 @@ class _Gzip:
         self._is_between = True
 
     def read(self, most: int) -> bytes:
-        """Return at most that many bytes; none at the end.
-
-        Raises zlib.error, EOFError, OSError.
-        """
+        """Return at most that many bytes; none at the end. Raises zlib.error, EOFError, OSError."""
         while True:
             self._packed = self._packed or self._file.read(AT_ONCE)
             is_end = not self._packed
@@ -176,10 +164,7 @@ def _limit(stream: _Stream, most: int) -> BinaryIO:
 
 
 class _LimitedStream(io.RawIOBase):
-    """A stream that unpacks as it is read and stops at its limit.
-
-    It raises only OSError.
-    """
+    """A stream that unpacks as it is read, stops at its limit, and raises only OSError."""
 
     def __init__(self, stream: _Stream, most: int) -> None:
         self._stream = stream

@@ -58,10 +58,7 @@ class _Endless(ForeignFault):
 
 
 def side_files(path: Path) -> list[Path]:
-    """Return the files next to a database without which it is incomplete.
-
-    Raises OSError.
-    """
+    """Return the files next to a database without which it is incomplete. Raises OSError."""
     return [other for suffix in SIDE_SUFFIXES if _has_bytes(other := path.with_name(path.name + suffix))]
 
 
@@ -192,10 +189,7 @@ class ForeignDatabase:
         self.tables = dict(self._tables())
 
     def _tables(self) -> Iterator[tuple[str, frozenset[str]]]:
-        """Yield plain tables only.
-
-        Reading a view or virtual table would run the file's code.
-        """
+        """Yield plain tables only, since reading a view or virtual table would run the file's code."""
         listed = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE TABLE %'"
         for name in self._names(listed):
             yield name.lower(), frozenset(map(str.lower, self._names("SELECT name FROM pragma_table_info(?)", name)))
@@ -267,10 +261,7 @@ class ForeignDatabase:
             raise _Endless from fault
 
     def _value(self, value: Value, is_text: Value) -> Value:
-        """Decode text, which comes as bytes.
-
-        Programs may store invalid UTF-8 as text.
-        """
+        """Decode text, which comes as bytes, because programs may store invalid UTF-8 as text."""
         return value.decode(self._encoding, "replace") if is_text and isinstance(value, bytes) else value
 
 

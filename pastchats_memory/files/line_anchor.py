@@ -152,10 +152,7 @@ def find_lines(content: bytes, passage: LineAnchor, text: str) -> Iterator[int]:
 
 
 def find_text(content: bytes, text: str) -> int | None:
-    """Return the offset of a whole text in a file's content.
-
-    None if it is missing, too short, or redacted.
-    """
+    """Return the offset of a whole text in a file's content; None if it is missing, too short, or redacted."""
     if len(text) < LEAST_TEXT or REDACTED in text:
         return None
     places = [content.find(spelled) for spelled in _spellings(text)]

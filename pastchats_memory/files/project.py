@@ -1,7 +1,4 @@
-"""Find the project of a folder.
-
-Called for each indexed turn, and for the working directory of a recall.
-"""
+"""Find the project of a folder, for each indexed turn and for the working directory of a recall."""
 
 from __future__ import annotations
 

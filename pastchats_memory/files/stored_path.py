@@ -42,10 +42,7 @@ def _find_in_folder(folder: Path, stored: str) -> Path:
 
 
 def other_machine(stored: str) -> str | None:
-    """Return the machine with a file whose stored path is like `laptop:/home/ada/a.jsonl`.
-
-    None for a path of this machine.
-    """
+    """Return the machine of a stored path such as `laptop:/home/ada/a.jsonl`; None for a path of this machine."""
     host, separator, path = stored.partition(":")
     is_elsewhere = (
         separator and len(host) > 1 and (PurePosixPath(path).is_absolute() or PureWindowsPath(path).is_absolute())

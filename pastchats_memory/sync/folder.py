@@ -91,10 +91,7 @@ def create_key() -> str:
 
 
 def read_marker(folder: Path) -> Marker | None:
-    """Return what a folder says of itself; None if nothing was synchronised through it yet.
-
-    Raises UsageFault, OSError.
-    """
+    """Return what a folder says of itself; None before its first use. Raises UsageFault, OSError."""
     path = folder / MARKER
     if not os.path.lexists(path):
         return None

@@ -43,10 +43,7 @@ def clean_turn(turn: Turn) -> Turn | None:
 
 
 def clean_value(value: object) -> object:
-    """Return a JSON value with clean text.
-
-    Numbers that JSON or SQLite cannot hold become text.
-    """
+    """Return a JSON value with clean text, and as text a number that JSON or SQLite cannot hold."""
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, Mapping):

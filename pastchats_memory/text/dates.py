@@ -624,8 +624,5 @@ def _is_time(phrase: TimePhrase) -> bool:
 
 
 def mentions_time(text: str) -> bool:
-    """Check whether a text mentions a day, a part of one, or a longer time.
-
-    Such a text may answer "when".
-    """
+    """Check whether a text mentions a day, a part of one, or a longer time, and so may answer "when"."""
     return _TIME_MENTION.search(text.lower()) is not None

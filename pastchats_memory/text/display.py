@@ -131,10 +131,7 @@ def _join_lines(text: str) -> str:
 
 
 def quote(text: str) -> str:
-    """Put `> ` before every line of the sanitised text and drop empty lines.
-
-    No text can leave its quotation.
-    """
+    """Put `> ` before every filled line of the sanitised text, so that no text can leave its quotation."""
     return "\n".join(f"> {line}".rstrip() for line in sanitise(text).split("\n") if line.strip())
 
 

@@ -7,10 +7,7 @@ MAX_DEPTH = 100
 
 
 def utf8(text: str) -> str:
-    r"""Return the text with a byte that is not UTF-8 written as `\udce9`.
-
-    Names of files and arguments may have some.
-    """
+    r"""Return the text of a file's name or an argument, with a byte that is not UTF-8 written as `\udce9`."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 

@@ -33,10 +33,7 @@ def excerpt(text: str, weights: Mapping[str, float], width: int) -> str:
 
 
 def _find_densest(text: str, weights: Mapping[str, float], width: int) -> int:
-    """Return the start of the window whose distinct words weigh most.
-
-    The earliest of equal windows.
-    """
+    """Return the start of the earliest window whose distinct words weigh most."""
     starts = {term[:COMMON_START] for term in weights}  # most words of a text have none of them
     found = [
         (match.start(), stem)
@@ -73,10 +70,7 @@ def weigh_matches(text: str, weights: Mapping[str, float]) -> float:
 
 
 def _match_stem(word: str, weights: Mapping[str, float]) -> str | None:
-    """Return the query's word with the same stem.
-
-    The words are equal, or equal up to a short ending.
-    """
+    """Return the query's word that is equal to a word, or equal up to a short ending."""
     if word in weights:
         return word
     shorter = (word[:length] for length in range(len(word) - 1, max(COMMON_START, len(word) - 4), -1))

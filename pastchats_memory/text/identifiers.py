@@ -76,10 +76,7 @@ def _begins_spaceless(text: str) -> bool:
 
 
 def ngrams(text: str) -> list[str]:
-    """Return the distinct n-grams of scripts without spaces, in order.
-
-    They are pairs or triples.
-    """
+    """Return the distinct pairs or triples of letters of scripts without spaces, in order."""
     if text.isascii():
         return []
     found: dict[str, None] = {}
@@ -90,10 +87,7 @@ def ngrams(text: str) -> list[str]:
 
 
 def split_identifiers(text: str) -> dict[str, tuple[str, ...]]:
-    """Return the parts of each identifier that has several, lower-cased.
-
-    Examples are `getUserById` and `E11000`.
-    """
+    """Return the lower-cased parts of each identifier that has several, as `getUserById` and `E11000`."""
     found = {}
     for word in dict.fromkeys(_WORD.findall(blank_spaceless(text))):
         parts = _PART.findall(word)
@@ -103,18 +97,12 @@ def split_identifiers(text: str) -> dict[str, tuple[str, ...]]:
 
 
 def find_compounds(text: str) -> list[str]:
-    """Return the distinct runs of words joined by marks.
-
-    Examples are `ingest/turns` and `next_attempt_at`.
-    """
+    """Return the distinct runs of words joined by marks, such as `ingest/turns` and `next_attempt_at`."""
     return list(dict.fromkeys(_COMPOUND.findall(blank_spaceless(text))))
 
 
 def find_subword(text: str, sought: str) -> Iterator[int]:
-    """Yield the positions at which a subword may occur in a text.
-
-    Regular expressions take ten times as long.
-    """
+    """Yield the positions at which a subword may occur in a text; regular expressions take ten times as long."""
     is_anywhere = len(sought) >= ANYWHERE or _WORD.fullmatch(sought) is None or _begins_spaceless(sought)
     lowered = text.lower()
     if len(lowered) != len(text):  # a letter such as İ

@@ -153,10 +153,7 @@ def _split_lines(text: str) -> list[tuple[str, bool]]:
 
 
 def _unwrap_lines(text: str) -> list[tuple[str, bool]]:
-    """Return lines with whether they are code.
-
-    Prose that a terminal wrapped is one line again.
-    """
+    """Return lines with whether they are code; prose that a terminal wrapped is one line again."""
     found: list[tuple[list[str], bool]] = []
     in_code = False
     last = ""

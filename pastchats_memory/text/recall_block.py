@@ -36,10 +36,7 @@ _LABEL = LazyPattern(
 
 
 def strip_recall_blocks(text: str) -> str:
-    """Return the text without the recall blocks and warnings that it quotes.
-
-    Empty if there is nothing else.
-    """
+    """Return the text without the recall blocks and warnings that it quotes; empty if nothing else is left."""
     if WARNING_PREFIX in text:
         text = _WARNING.sub("", text).strip()
     if RECALL_HEADING not in text:

@@ -60,19 +60,13 @@ _INTO_FILE = LazyPattern(r"(?<![0-9&>])>{1,2}+\s*+(?!/dev/null|[&>])")
 
 
 def is_shell(tool: str) -> bool:
-    """Check by its name whether a tool runs commands.
-
-    Examples are `Bash`, `run_in_terminal` and `developer__shell`.
-    """
+    """Check by its name, such as `run_in_terminal` or `developer__shell`, whether a tool runs commands."""
     words = _words(tool)
     return words <= _SHELL_WORDS and bool(words & _RUN_WORDS or words >= {"launch", "process"})
 
 
 def is_editor(tool: str) -> bool:
-    """Check by its name whether a tool changes files.
-
-    Examples are `MultiEdit` and `mcp__fs__write_file`.
-    """
+    """Check by its name, such as `MultiEdit` or `mcp__fs__write_file`, whether a tool changes files."""
     words = _words(tool)
     return words <= _FILE_WORDS and bool(words & _EDIT_WORDS or words >= {"apply", "diff"} or words == {"editor"})
 
@@ -238,10 +232,7 @@ def classify_check(command: str, output: str = "") -> Family | None:
 
 
 def _unquote(found: re.Match[str]) -> str:
-    """Return the words of an argument.
-
-    Separators end a command only if a shell reads them.
-    """
+    """Return the words of an argument; separators end a command only if a shell reads them."""
     shell = found["shell"] or ""
     words = found[0][len(shell) + 1 : -1]
     return f";{words};" if shell else _SEPARATORS.sub("_", words)
@@ -257,10 +248,7 @@ def hides_failure(command: str, output: str) -> bool:
 
 
 def reports_failure(output: str) -> bool:
-    """Check whether the last lines of an output report a failure.
-
-    Commands without an exit code need that.
-    """
+    """Check whether the last lines of an output report a failure, for commands without an exit code."""
     return bool(_FAILURE.search(output[-_LAST_CHARACTERS:].rstrip()))
 
 

@@ -1,7 +1,4 @@
-"""Count the tokens of a text, as an upper bound for every language model.
-
-Budgets use this count.
-"""
+"""Count the tokens of a text for budgets, as an upper bound for every language model."""
 
 from __future__ import annotations
 

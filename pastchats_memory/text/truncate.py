@@ -1,7 +1,4 @@
-"""Shorten text without cutting a secret in two.
-
-Half of a secret is not recognised as one.
-"""
+"""Shorten text without cutting a secret in two, since half of a secret is not recognised as one."""
 
 from __future__ import annotations
 
@@ -14,10 +11,7 @@ OUTPUT_TAIL = 1000
 
 
 def truncate_middle(text: str) -> str:
-    """Cut the middle out of a long tool output.
-
-    The start says what the output is, the end says how the command ended.
-    """
+    """Cut the middle out of a long tool output, whose start says what it is, and whose end how it ended."""
     if len(text) <= OUTPUT_HEAD + OUTPUT_TAIL:
         return text
     start, end = keep_head(text, OUTPUT_HEAD), keep_tail(text, OUTPUT_TAIL)

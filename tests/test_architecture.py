@@ -103,6 +103,12 @@ def test_nothing_is_mocked(folder: str) -> None:
     assert mocking == []
 
 
+def test_every_test_module_has_a_name_of_its_own() -> None:
+    """Pytest refuses to run two modules of one name, which a run of a single folder does not show."""
+    paths = {path.name: path for path in (REPOSITORY / "tests").rglob("test_*.py")}
+    assert [path for path in (REPOSITORY / "tests").rglob("test_*.py") if paths[path.name] != path] == []
+
+
 def test_there_is_no_room_for_everything() -> None:
     named = {path.stem for path in PACKAGE.rglob("*.py")} | {path.name for path in PACKAGE.rglob("*") if path.is_dir()}
     assert named & FORBIDDEN_NAMES == set()

@@ -54,7 +54,7 @@ def find_calls(database: Database, project: str, subject: str, not_conversation:
     here = " ".join(_WORD.findall(project))
     recorded = f"content : ({called})" + (f' AND source_project : "{here}"' if here else "")
     rows = database.run(
-        f"SELECT {COLUMNS} FROM visible_prompts p WHERE p.id IN (SELECT rowid FROM visible_prompts_fts WHERE prompts_fts MATCH ?1 "
+        f"SELECT {COLUMNS} FROM visible_prompts p WHERE p.id IN (SELECT rowid FROM prompts_fts WHERE prompts_fts MATCH ?1 "
         "UNION SELECT rowid FROM tool_calls_fts WHERE tool_calls_fts MATCH ?2) AND p.source_project = ?3 "
         f"AND p.conversation_id IS NOT NULL AND p.conversation_id IS NOT ?4 "
         "AND (p.role = 'tool' OR p.tool_calls IS NOT NULL) ORDER BY p.id DESC LIMIT ?5",

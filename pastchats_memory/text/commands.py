@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pastchats_memory.text.shell import classify_check, is_read_only
+from pastchats_memory.text.shell import classify_check, command_words, is_read_only
 
 _SURROUNDINGS = re.compile(
     r"""
@@ -16,22 +16,11 @@ _PARTS = re.compile(r"(?:(?<!\s)\s+)?(?:&&|\|\||;)\s*")
 _QUOTED = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
 _MESSAGE = re.compile(rf"(?<=\s)(?:-[a-z]*m|--message|--body|--title)[=\s]\s*(?:{_QUOTED.pattern}|\S+)")
 """The message of a commit or an issue."""
-_WITH_MESSAGE = frozenset({"bd", "gh", "git", "glab", "hg", "hub", "jj", "svn"})
-"""Programs that take a message; for others, `-m` names a module or a marker."""
 _LIMITS = re.compile(r"\A(?:(?:time|nohup|nice(?:\s+-n\s*\d+)?|timeout(?:\s+-\S+)*\s+[\d.]+[smh]?)\s+)+")
 """Programs that only watch over another one."""
 _LOUDNESS = re.compile(r"\s(?:-[qvs]{1,4}|--(?:quiet|verbose|silent|no-color|color(?:=\S+)?|tb=\S+))(?=\s|\Z)")
 """Options of a check that change what it prints."""
 _ASSIGNMENT = re.compile(r"\A[A-Za-z_]\w*=\S*\Z")
-_RUNNERS = frozenset({
-    "bunx", "bundle", "command", "env", "exec", "npx", "pipenv", "pnpx", "poetry", "python", "python3", "run", "rye", "sudo", "uv", "uvx", "-m",
-})  # fmt: skip
-"""Words before the program that does the work."""
-_PRINTING_VARIABLES = frozenset({
-    "CI", "CLICOLOR", "COLUMNS", "DEBUG", "FORCE_COLOR", "GIT_PAGER", "LANG", "LC_ALL", "NO_COLOR", "PAGER", "PYTHONUNBUFFERED", "RUST_BACKTRACE",
-    "RUST_LOG", "TERM",
-})  # fmt: skip
-"""Variables that mostly change what a program prints."""
 _COPIED_OUTPUT = re.compile(r"(?:\s\d?>{1,2}\s*(?:/dev/null|/tmp/\S+|\S+\.(?:log|out))|\s\|\s*tee\b[^|]*)\Z")
 """Where the output goes. `2>&1` is gone by then."""
 _INTERPRETER = re.compile(r"\Apython[\d.]*\s+(?:-m\s+)?(?=[^-\s])|(?<=\Anpx)\s+(?:-y|--yes)(?=\s)")
@@ -69,7 +58,7 @@ def _split_parts(line: str) -> list[str]:
 
 def _normalise(part: str) -> str:
     bare = _LIMITS.sub("", part.strip("() "))
-    if bare.partition(" ")[0] in _WITH_MESSAGE:
+    if bare.partition(" ")[0] in command_words("message-programs"):
         bare = _MESSAGE.sub("", bare)
     bare = strip_surroundings(bare).strip()
     if classify_check(bare):
@@ -96,7 +85,8 @@ def simplify_purpose(purpose: str, project: str) -> str:
 def _simplify(part: str, project: str) -> str:
     words = part.split()
     names = (word.partition("=")[0] if _ASSIGNMENT.match(word) else "" for word in words)
-    first = next((place for place, name in enumerate(names) if name not in _PRINTING_VARIABLES), len(words))
+    printing = command_words("printing-variables")
+    first = next((place for place, name in enumerate(names) if name not in printing), len(words))
     bare = " ".join(words[first:])
     if words[first:] and words[first] not in _PRINTERS:
         bare = _COPIED_OUTPUT.sub("", bare)
@@ -139,7 +129,7 @@ def _sort_options(part: str) -> str:
 def find_program(purpose: str) -> str:
     """Return the name of the program that the last part of a purpose runs."""
     words = purpose.rpartition(" && ")[2].split()
-    named = (word for word in words if word not in _RUNNERS and not _ASSIGNMENT.match(word))
+    named = (word for word in words if word not in command_words("prefixes") and not _ASSIGNMENT.match(word))
     return next(named, "").rpartition("/")[2]
 
 
@@ -174,6 +164,6 @@ def _subjects(purpose: str) -> list[str]:
         for word in purpose.split()
         if len(word) >= MIN_SHARED
         and not word.startswith("-")
-        and word not in _RUNNERS
+        and word not in command_words("prefixes")
         and word.rpartition("/")[2] != program
     ]

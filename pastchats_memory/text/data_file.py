@@ -1,15 +1,32 @@
-"""Read the data files that stand beside modules."""
+"""Read the data files that stand beside modules, each once. Pathlib and tomllib are left out where a cold hook needs neither."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 
 @cache
 def read_data(module: str, name: str) -> dict[str, Any]:
-    """Return the tables of a TOML file beside a module (`__file__`). It is read once."""
-    import tomllib  # here, since a cold `recall` needs few data files
+    """Return the tables of a TOML file beside a module (`__file__`)."""
+    import tomllib
 
-    return tomllib.loads(Path(module).with_name(name).read_text(encoding="utf-8"))
+    return tomllib.loads(_read_text(module, name))
+
+
+@cache
+def read_words(module: str, name: str) -> Mapping[str, str]:
+    """Return the lists of words in a text file beside a module: a paragraph each, after its name and a colon.
+
+    A line that begins with `#` is a remark.
+    """
+    lines = [line for line in _read_text(module, name).splitlines() if not line.startswith("#")]
+    parts = (paragraph.partition(":") for paragraph in "\n".join(lines).split("\n\n"))
+    return {key: words for key, _, words in parts}
+
+
+def _read_text(module: str, name: str) -> str:
+    with open(os.path.join(os.path.dirname(module), name), encoding="utf-8") as file:  # noqa: PTH118, PTH120, PTH123 - no pathlib
+        return file.read()

@@ -4,29 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Literal
 
+from pastchats_memory.text.data_file import read_words
 from pastchats_memory.text.lazy_pattern import LazyPattern
 
 Family = Literal["test", "lint", "build"]
 """The kind of check that a command makes."""
-
-_RUN_WORDS = frozenset({
-    "bash", "cmd", "command", "commands", "exec", "execute", "powershell", "shell", "terminal",
-})  # fmt: skip
-_SHELL_WORDS = _RUN_WORDS | frozenset({
-    "builtin", "container", "copilot", "in", "launch", "local", "power", "process", "run", "tool", "unified", "v",
-})  # fmt: skip
-_EDIT_WORDS = frozenset({
-    "added", "append", "create", "delete", "deleted", "edit", "edited", "edits", "insert", "modify", "move", "multiedit", "overwrite", "patch", "remove", "rename", "replace",
-    "save", "update", "write",
-})  # fmt: skip
-_FILE_WORDS = _EDIT_WORDS | frozenset({
-    "after", "and", "apply", "based", "before", "block", "blocks", "body", "builtin", "cell", "code", "content", "copilot", "diff", "editor",
-    "existing", "fast", "file", "files", "find", "fs", "functions", "in", "internal", "into", "lines", "multi", "new", "notebook", "regex",
-    "search", "single", "smart", "str", "string", "symbol", "text", "to", "tool", "v", "vscode",
-})  # fmt: skip
-"""Words in the names of tools that change files; `v` belongs to a version, as in `edit_file_v2`."""
+FAMILIES: tuple[Family, ...] = ("test", "lint", "build")
 _VERBOSE = re.VERBOSE | re.MULTILINE | re.IGNORECASE
 _TEMPLATE = "(marked with █)"
 _MARKED = LazyPattern(r"^█(.*)", re.MULTILINE)
@@ -59,16 +45,24 @@ _CUT = LazyPattern(r"['\"][^'\"]*…\Z")
 _INTO_FILE = LazyPattern(r"(?<![0-9&>])>{1,2}+\s*+(?!/dev/null|[&>])")
 
 
+@cache
+def command_words(name: str) -> frozenset[str]:
+    """Return a list of `command_words.txt`."""
+    return frozenset(read_words(__file__, "command_words.txt")[name].split())
+
+
 def is_shell(tool: str) -> bool:
     """Check by its name, such as `run_in_terminal` or `developer__shell`, whether a tool runs commands."""
-    words = _words(tool)
-    return words <= _SHELL_WORDS and bool(words & _RUN_WORDS or words >= {"launch", "process"})
+    words, running = _words(tool), command_words("run-words")
+    return words - running <= command_words("shell-words") and bool(words & running or words >= {"launch", "process"})
 
 
 def is_editor(tool: str) -> bool:
     """Check by its name, such as `MultiEdit` or `mcp__fs__write_file`, whether a tool changes files."""
-    words = _words(tool)
-    return words <= _FILE_WORDS and bool(words & _EDIT_WORDS or words >= {"apply", "diff"} or words == {"editor"})
+    words, editing = _words(tool), command_words("edit-words")
+    return words - editing <= command_words("file-words") and bool(
+        words & editing or words >= {"apply", "diff"} or words == {"editor"}
+    )
 
 
 def written_files(command: str) -> list[str]:
@@ -100,52 +94,8 @@ def is_read_only(command: str) -> bool:
     )
 
 
-_CHECKERS: Mapping[Family, frozenset[str]] = {
-    "test": frozenset({
-        "ava", "bats", "behave", "ctest", "cucumber", "cypress", "jasmine", "jest", "karma", "minitest", "mocha", "nextest", "nox",
-        "pest", "phpunit", "playwright", "prove", "py.test", "pytest", "rspec", "tox", "unittest", "vitest",
-    }),
-    "lint": frozenset({
-        "ansible-lint", "basedpyright", "biome", "black", "clippy", "cspell", "dprint", "eslint", "flake8", "golangci-lint",
-        "hadolint", "isort", "knip", "ktlint", "lint", "markdownlint", "mypy", "oxlint", "phpstan", "pre-commit", "prettier", "pylint",
-        "pyright", "rubocop", "ruff", "shellcheck", "staticcheck", "stylelint", "svelte-check", "swiftlint", "tflint", "tsc", "tslint",
-        "ty", "vue-tsc", "yamllint",
-    }),
-    "build": frozenset({
-        "clang", "cmake", "esbuild", "g++", "gcc", "gradle", "gradlew", "javac", "make", "mvn", "mvnw", "ninja", "rollup", "rustc",
-        "sbt", "swiftc", "tsup", "webpack", "xcodebuild",
-    }),
-}  # fmt: skip
-"""Programs that check something whatever their arguments are."""
-_TASKS: Mapping[Family, frozenset[str]] = {
-    "test": frozenset({
-        "--test", "connectedCheck", "e2e", "integrationTest", "nextest", "spec", "specs", "t", "test", "tests", "verify",
-    }),
-    "lint": frozenset({
-        "--lint", "analyze", "check", "clippy", "fmt", "format", "lint", "plan", "type-check", "typecheck", "types", "validate", "vet",
-    }),
-    "build": frozenset({
-        "--build", "assemble", "build", "bundle", "compile", "package",
-    }),
-}  # fmt: skip
-"""Arguments by which a general runner checks something."""
-_RUNNERS = frozenset({
-    "aider", "artisan", "astro", "bazel", "bun", "cabal", "cargo", "composer", "dart", "deno", "dotnet", "flutter", "go", "gradle",
-    "gradlew", "hatch", "helm", "invoke", "just", "lein", "lerna", "make", "manage.py", "mix", "mvn", "mvnw", "next", "ng", "node",
-    "npm", "nuxt", "nx", "pnpm", "poe", "rails", "rake", "sbt", "stack", "swift", "terraform", "tofu", "turbo", "vite",
-    "xcodebuild", "yarn", "zig",
-})  # fmt: skip
-"""General runners: programs that do what their arguments say."""
-_NO_BUILD = frozenset({
-    "clean", "dev", "distclean", "down", "help", "logs", "serve", "shell", "start", "stop", "uninstall", "up",
-})  # fmt: skip
-"""Last arguments with which a runner that builds by default builds nothing."""
 _CONTAINERS = frozenset({"docker", "podman"})
 """Programs that run another program, or build its container."""
-_WRAPPERS = frozenset({
-    "-m", "bundle", "bunx", "command", "dlx", "env", "exec", "nice", "nohup", "npx", "pdm", "php", "pipenv", "pnpx", "poetry", "run", "rye",
-    "sudo", "time", "timeout", "uv", "uvx", "xvfb-run",
-})  # fmt: skip
 _INTERPRETER = LazyPattern(r"python[0-9.]*\Z")
 _ASSIGNMENT = LazyPattern(r"[A-Za-z_][A-Za-z0-9_]*=")
 _SEPARATORS = LazyPattern(r"[;&|()\n]+")
@@ -254,7 +204,7 @@ def reports_failure(output: str) -> bool:
 
 def _find_family(words: list[str]) -> Family | None:
     while words and (
-        words[0] in _WRAPPERS
+        words[0] in command_words("wrappers")
         or _ASSIGNMENT.match(words[0])
         or _DURATION.match(words[0])
         or _INTERPRETER.match(words[0])
@@ -269,17 +219,20 @@ def _find_family(words: list[str]) -> Family | None:
             if "build" in arguments[:2]
             else _first(_find_family(arguments[at:]) for at in range(len(arguments)))
         )
-    if program in _RUNNERS:
+    is_runner = program in command_words("runners")
+    if is_runner:
         parts = (part for word in arguments[:_ARGUMENTS_READ] for part in word.split(":"))
-        if family := _first(_look_up(part, _TASKS) for part in parts) or _find_family(arguments):
+        if family := _first(_read_families("goals").get(part) for part in parts) or _find_family(arguments):
             return family
     goals = [word for word in arguments if not word.startswith("-") and not _ASSIGNMENT.match(word)]
-    builds = program not in _RUNNERS or not goals or goals[-1] not in _NO_BUILD
-    return _look_up(program, _CHECKERS) if builds else None
+    builds = not is_runner or not goals or goals[-1] not in command_words("no-build")
+    return _read_families("programs").get(program) if builds else None
 
 
-def _look_up(word: str, table: Mapping[Family, frozenset[str]]) -> Family | None:
-    return _first(family if word in words else None for family, words in table.items())
+@cache
+def _read_families(kind: str) -> Mapping[str, Family]:
+    """Return the kind of check of each program or goal; the first of FAMILIES counts."""
+    return {word: family for family in reversed(FAMILIES) for word in command_words(f"{family}-{kind}")}
 
 
 def _first(found: Iterable[Family | None]) -> Family | None:

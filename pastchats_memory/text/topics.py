@@ -5,9 +5,9 @@ Prompts that steer the work ("add tests for this", "update the README") fit ever
 
 from __future__ import annotations
 
-import os
 from functools import cache
 
+from pastchats_memory.text.data_file import read_words
 from pastchats_memory.text.identifiers import is_spaceless, separate_spaceless
 from pastchats_memory.text.lazy_pattern import LazyPattern
 from pastchats_memory.text.words import FUNCTION_WORDS, WORD
@@ -22,7 +22,6 @@ MIN_DIGITS = 3
 """Digits of a number that may name something, such as a status or an issue."""
 SPACELESS_WORD = 2
 """Characters of a usual word in a script without spaces."""
-_LISTS = os.path.join(os.path.dirname(__file__), "topic_words.txt")  # noqa: PTH118, PTH120 - pathlib is imported by few prompts
 _TOKEN = LazyPattern(r"[^\W_](?:[\w.:/@-]*[^\W_])?")
 _ENDINGS = ("s", "es", "ies", "ed", "ied", "d", "ing", "er", "ers", "ly")
 _SENTENCE_END = LazyPattern(r"(?:\A|[.!?:;\n\"'(\[-])\s*\Z")
@@ -92,28 +91,21 @@ def _rate_word(word: str, unlisted: float) -> float:
 
 @cache
 def _read_talk() -> frozenset[str]:
-    """Return greetings, thanks and assent, the first paragraph.
-
-    A cold `recall` needs no others, and reading all takes four times as long.
-    """
-    talk, *_ = _read_paragraphs()
-    return frozenset(talk.split())
+    """Return greetings, thanks and assent. A cold `recall` splits no other list, which would take four times as long."""
+    return frozenset(_list_words("talk"))
 
 
 @cache
 def _read_worths() -> dict[str, float]:
-    """Return the worth of each word of the second and third paragraph: words of any work, and nouns that many projects share."""
-    _, work, common = (part.split() for part in _read_paragraphs())
-    return dict.fromkeys(common, COMMON_WORD) | dict.fromkeys(work, 0.0)
+    """Return the worth of each word of any work, and of each noun that many projects share."""
+    return dict.fromkeys(_list_words("shared"), COMMON_WORD) | dict.fromkeys(_list_words("work"), 0.0)
 
 
 @cache
 def _read_spaceless() -> tuple[str, ...]:
     """Return the words of talk and work in scripts without spaces, the longest first; most texts have no such script."""
-    talk, work, _ = (part.split() for part in _read_paragraphs())
-    return tuple(sorted(filter(is_spaceless, [*talk, *work]), key=len, reverse=True))
+    return tuple(sorted(filter(is_spaceless, [*_list_words("talk"), *_list_words("work")]), key=len, reverse=True))
 
 
-def _read_paragraphs() -> list[str]:
-    with open(_LISTS, encoding="utf-8") as file:  # noqa: PTH123 - a string is at hand
-        return file.read().split("\n\n")
+def _list_words(name: str) -> list[str]:
+    return read_words(__file__, "topic_words.txt")[name].split()

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from demands import quirks_of, read_by_everyone
-from golden import FIXTURES, expected, inputs, plain, rows, shared, turns
+from golden import FIXTURES, expected, inputs, plain, rows, shared
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from made import made
@@ -12,6 +12,7 @@ from mutations import damaged
 
 from pastchats_memory.formats.base.source import NotText, SourceFile
 from pastchats_memory.formats.registry import all_formats, detect_format
+from pastchats_memory.model import Turn
 
 PAIRS = [(reader, path) for reader in all_formats() if reader.is_specific for path in inputs(reader.name)]
 READMES = (FIXTURES / "README.md", *(FIXTURES.parent / "pastchats_memory" / "formats").rglob("README.md"))
@@ -24,19 +25,12 @@ def by_name(value):
 
 
 @pytest.mark.parametrize(("reader", "path"), PAIRS, ids=by_name)
-def test_a_file_gives_the_turns_that_a_person_saw(reader, path):
-    assert [plain(row) for row in rows(reader, path)] == expected(path)
-
-
-@pytest.mark.parametrize(("reader", "path"), PAIRS, ids=by_name)
-def test_no_other_reader_claims_it(reader, path):
+def test_a_file_goes_to_its_reader_and_gives_the_turns_that_a_person_saw(reader, path):
+    found = rows(reader, path)
+    assert [plain(row) for row in found] == expected(path)
     assert detect_format(SourceFile(made(path))) is reader
-
-
-@pytest.mark.parametrize(("reader", "path"), PAIRS, ids=by_name)
-def test_no_two_results_of_tools_in_a_file_have_one_identity(reader, path):
-    known = [turn.native_id for turn in turns(reader, path) if turn.role == "tool" and turn.native_id]
-    assert len(set(known)) == len(known)
+    results = [row.native_id for row in found if isinstance(row, Turn) and row.role == "tool" and row.native_id]
+    assert len(set(results)) == len(results), "two results of tools have one identity"
 
 
 def test_every_quirk_has_a_fixture_and_every_fixture_of_a_quirk_is_in_the_table():

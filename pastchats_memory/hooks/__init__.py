@@ -54,13 +54,13 @@ def main(arguments: list[str]) -> None:
 
 
 def _handle(arguments: list[str], give_up: float) -> None:
-    """Write down what is to be indexed, and answer if the event has an answer and this hook gets a turn in time.
+    """Write down what is to be indexed, and answer if the event has an answer and this hook gets a place in time.
 
-    A hook takes its turn before it imports anything heavy. If many start at once, those that wait leave the processors
+    A hook waits for its place before it imports anything heavy. If many start at once, those that wait leave the processors
     to those that answer.
     """
     from pastchats_memory.formats.registry import load_format
-    from pastchats_memory.hooks.turns import wait_for_turn
+    from pastchats_memory.hooks.answer_queue import wait_in_queue
 
     format_ = load_format(arguments[0])
     agent = format_.hooks
@@ -69,7 +69,7 @@ def _handle(arguments: list[str], give_up: float) -> None:
     action = agent.events[arguments[1]]
     database = _find_database(arguments)
     state = name_state(database)
-    if action == "recall" and not wait_for_turn(state, give_up - ANSWER_S):
+    if action == "recall" and not wait_in_queue(state, give_up - ANSWER_S):
         _note(state, arguments, "stayed silent, since many hooks ran at once")
         return
     received = _parse(arguments, _read_input(give_up))

@@ -15,8 +15,8 @@ import pytest
 from program import Program, write_messages
 from waiting import HANG_S, wait_until
 
+from pastchats_memory.hooks.answer_queue import WAITING_PER_PROCESSOR
 from pastchats_memory.hooks.limit import seconds_since_start
-from pastchats_memory.hooks.turns import WAITING_PER_PROCESSOR
 
 PROMPT = "How did we build the webhook retries with backoff?"
 STATES = {
@@ -138,8 +138,8 @@ def test_the_age_of_a_process_is_that_of_the_system() -> None:
 
 def test_of_many_hooks_at_once_some_answer_and_some_wait(tmp_path: Path) -> None:
     code = (
-        "import sys, time; from pastchats_memory.hooks.turns import wait_for_turn\n"
-        "print(wait_for_turn(sys.argv[1], time.monotonic() + float(sys.argv[2])), flush=True); sys.stdin.read()"
+        "import sys, time; from pastchats_memory.hooks.answer_queue import wait_in_queue\n"
+        "print(wait_in_queue(sys.argv[1], time.monotonic() + float(sys.argv[2])), flush=True); sys.stdin.read()"
     )
 
     def start(patience_s: float) -> subprocess.Popen[str]:
@@ -156,7 +156,7 @@ def test_of_many_hooks_at_once_some_answer_and_some_wait(tmp_path: Path) -> None
     waiting = [start(HANG_S) for _ in range(processors * WAITING_PER_PROCESSOR + 2)]
     outputs = [hook.stdout for hook in waiting]
     wait_until(lambda: len(select.select(outputs, [], [], 0)[0]) == 2)
-    for hook in (*first, *waiting):  # all of them before one is read: a turn may come to the last that waits
+    for hook in (*first, *waiting):  # all of them before one is read: a place may come to the last that waits
         assert hook.stdin is not None
         hook.stdin.close()
     answers = [read(hook) for hook in waiting]

@@ -13,21 +13,21 @@ import time
 try:
     import fcntl
 except ImportError:
-    HAS_TURNS = False
+    HAS_LOCKS = False
 else:
-    HAS_TURNS = True
+    HAS_LOCKS = True
 """Whether the system has the locks that a process loses with its end."""
-LOOKS_S = 0.02
+POLL_S = 0.02
 WAITING_PER_PROCESSOR = 2
 """Hooks that wait for each processor: an answer takes a third of the time limit on an idle machine."""
 
 
-def wait_for_turn(folder: str | None, give_up: float) -> bool:
-    """Return whether this process may answer now; its turn lasts until it and its children end.
+def wait_in_queue(folder: str | None, give_up: float) -> bool:
+    """Return whether this process may answer now; its place is free again when it and its children have ended.
 
-    Without a folder that can be written there are no turns, and everybody may answer. The same holds for Windows.
+    Without a folder that can be written there is no queue, and everybody may answer. The same holds for Windows.
     """
-    if folder is None or not HAS_TURNS:
+    if folder is None or not HAS_LOCKS:
         return True
     processors = os.cpu_count() or 1
     try:
@@ -42,7 +42,7 @@ def wait_for_turn(folder: str | None, give_up: float) -> bool:
                 for place in queue:
                     os.close(place)
                 return True
-            time.sleep(LOOKS_S)
+            time.sleep(POLL_S)
     except OSError:  # a file system that is full or read-only, or has no locks
         return True
     return False
@@ -63,5 +63,5 @@ def _take_one(places: list[int]) -> bool:
 
 def _open_places(folder: str, kind: str, count: int) -> list[int]:
     places = f"{folder}/turns"
-    os.makedirs(places, mode=0o700, exist_ok=True)  # noqa: PTH103 - pathlib takes longer to import than a turn may wait
+    os.makedirs(places, mode=0o700, exist_ok=True)  # noqa: PTH103 - pathlib takes long to import
     return [os.open(f"{places}/{kind}-{number}.lock", os.O_CREAT | os.O_RDWR, 0o600) for number in range(count)]

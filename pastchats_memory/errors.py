@@ -85,7 +85,11 @@ class TeamUnavailable(MemoryFault):
 
 
 class StoreFault(MemoryFault):
-    """An error of the database file; the subclasses say which."""
+    """An error of the database file; the subclasses say which.
+
+    Everything that takes a database, or a memory with one, raises it if the file cannot be read or written. Other
+    docstrings do not say so again.
+    """
 
     kind = "store"
 

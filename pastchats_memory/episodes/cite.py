@@ -1,7 +1,4 @@
-"""Check whether cited text still stands, and find the line of a quotation.
-
-Every function that takes the database raises StoreFault if it cannot be read or written.
-"""
+"""Check whether cited text still stands, and find the line of a quotation."""
 
 from __future__ import annotations
 

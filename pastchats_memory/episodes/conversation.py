@@ -1,7 +1,4 @@
-"""Load a conversation, whole or a part of it: its episodes with outcomes, commands and changed files.
-
-Every function that takes the database raises StoreFault if it cannot be read or written.
-"""
+"""Load a conversation, whole or a part of it: its episodes with outcomes, commands and changed files."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""List what was worked on in a span of time: conversations by day, and a digest of their episodes.
-
-Every function that takes the database raises StoreFault if it cannot be read or written.
-"""
+"""List what was worked on in a span of time: conversations by day, and a digest of their episodes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Let an agent or a person label an episode, with a quotation as evidence.
-
-Every function that takes the database raises StoreFault if it cannot be read or written.
-"""
+"""Let an agent or a person label an episode, with a quotation as evidence."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """Find out whether a command or an edit failed in a project before, and how that ended.
 
 A hook asks this before an agent acts, so nothing here imports the model or NumPy.
-
-Every function that takes the database raises StoreFault if it cannot be read or written.
 """
 
 from __future__ import annotations

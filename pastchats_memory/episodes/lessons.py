@@ -1,7 +1,4 @@
-"""Find lessons: problems that failed repeatedly before they were solved.
-
-Every function that takes the database raises StoreFault if it cannot be read or written.
-"""
+"""Find lessons: problems that failed repeatedly before they were solved."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """Load the episode of a stored turn with its outcome.
 
 Derive an outcome that is not stored yet.
-
-Every function that takes the database raises StoreFault if it cannot be read or written.
 """
 
 from __future__ import annotations

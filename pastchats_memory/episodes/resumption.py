@@ -1,7 +1,4 @@
-"""Find the agent's own command that resumes a stored session.
-
-Every function that takes the database raises StoreFault if it cannot be read or written.
-"""
+"""Find the agent's own command that resumes a stored session."""
 
 from __future__ import annotations
 

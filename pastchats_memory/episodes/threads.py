@@ -3,8 +3,6 @@
 Precision comes before recall. Within a conversation, an attempt belongs to the next episode if the user's next message
 reports a failure. Across the conversations of a project, only hits of the same question are compared: by the vectors and
 words of the requests, or by a shared error. A later request supersedes a decision if it chooses something else instead.
-
-Every function that takes the database raises StoreFault if it cannot be read or written.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Find the commands that worked before, for a task.
-
-Every function that takes the database raises StoreFault if it cannot be read or written.
-"""
+"""Find the commands that worked before, for a task."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """Write the anchor of each text, so that citations are cheap to check.
 
 An anchor is the place of a text's lines in its file.
-
-Every function that takes the database raises StoreFault if it cannot be read or written.
 """
 
 from __future__ import annotations

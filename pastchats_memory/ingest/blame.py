@@ -1,8 +1,6 @@
 """Find the episodes that changed a file, and those that wrote one of its lines.
 
 Stored turns name the files that they changed. The changes themselves are read again from the transcripts.
-
-Every function that takes the database raises StoreFault if it cannot be read or written.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Show what a run would make of files, without writing.
-
-Every function that takes the database raises StoreFault if it cannot be read or written.
-"""
+"""Show what a run would make of files, without writing."""
 
 from __future__ import annotations
 

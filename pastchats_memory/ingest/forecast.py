@@ -1,7 +1,4 @@
-"""Estimate how long a run will take, from a few of its files and texts.
-
-Every function that takes the database raises StoreFault if it cannot be read or written.
-"""
+"""Estimate how long a run will take, from a few of its files and texts."""
 
 from __future__ import annotations
 

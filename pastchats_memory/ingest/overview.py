@@ -1,7 +1,4 @@
-"""List the agent histories on this machine, and how much of each is indexed.
-
-Every function that takes the database raises StoreFault if it cannot be read or written.
-"""
+"""List the agent histories on this machine, and how much of each is indexed."""
 
 from __future__ import annotations
 

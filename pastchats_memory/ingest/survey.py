@@ -1,7 +1,4 @@
-"""Measure a run before it begins: files, turns and seconds, without writing.
-
-Every function that takes the database raises StoreFault if it cannot be read or written.
-"""
+"""Measure a run before it begins: files, turns and seconds, without writing."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Store the tasks of a file in the transaction of its turns.
-
-Every function that takes the database raises StoreFault if it cannot be read or written.
-"""
+"""Store the tasks of a file in the transaction of its turns."""
 
 from __future__ import annotations
 

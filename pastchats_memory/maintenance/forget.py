@@ -1,7 +1,4 @@
-"""Choose rows to forget, preview them, delete them for good, and keep them from being indexed again.
-
-Its functions raise StoreFault if the database cannot be read or written.
-"""
+"""Choose rows to forget, preview them, delete them for good, and keep them from being indexed again."""
 
 from __future__ import annotations
 

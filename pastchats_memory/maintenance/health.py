@@ -1,7 +1,4 @@
-"""Report what a memory holds, check its database, and rebuild what a damaged one lost.
-
-Its functions raise StoreFault if the database cannot be read or written.
-"""
+"""Report what a memory holds, check its database, and rebuild what a damaged one lost."""
 
 from __future__ import annotations
 

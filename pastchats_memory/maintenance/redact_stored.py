@@ -3,8 +3,6 @@
 They are removed from rows, words, vectors and the bytes of the file.
 
 A removed secret is not found again. So after an interruption, the next run does the rest.
-
-Its functions raise StoreFault if the database cannot be read or written.
 """
 
 from __future__ import annotations

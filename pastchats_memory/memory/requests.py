@@ -1,7 +1,4 @@
-"""Turn callers' text arguments into filters, hidden projects and model settings.
-
-Every function that takes a database raises StoreFault if it cannot be read or written.
-"""
+"""Turn callers' text arguments into filters, hidden projects and model settings."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Answer from the local copy of the team's memory.
-
-Every function and method raises StoreFault if the database cannot be read or written.
-"""
+"""Answer from the local copy of the team's memory."""
 
 from __future__ import annotations
 

@@ -2,8 +2,6 @@
 
 A third of the prompts that name something share rare names and most of their weight with one conversation, far ahead of every
 other. For them neither NumPy nor the model is imported. The search decides the rest.
-
-Every function that takes the database raises StoreFault if it cannot be read or written.
 """
 
 from __future__ import annotations

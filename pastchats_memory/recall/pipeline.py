@@ -2,8 +2,6 @@
 
 The way of a question: search widely, drop hits without enough evidence, let project and date settle near ties, turn hits into
 entries (one for each episode), join those of one thread, and fit the block into the budget.
-
-Every function that takes the database raises StoreFault if it cannot be read or written.
 """
 
 from __future__ import annotations

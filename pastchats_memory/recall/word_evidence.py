@@ -1,7 +1,4 @@
-"""Measure what each row has of the words of a prompt, without NumPy and without the model. Reads the full-text index alone.
-
-Every function that takes the database raises StoreFault if it cannot be read or written.
-"""
+"""Measure what each row has of the words of a prompt, without NumPy and without the model. Reads the full-text index alone."""
 
 from __future__ import annotations
 

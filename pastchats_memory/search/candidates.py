@@ -1,7 +1,4 @@
-"""Gather the evidence for each row of the pool, the best rows of both lists.
-
-Every function that takes the database raises StoreFault if it cannot be read or written.
-"""
+"""Gather the evidence for each row of the pool, the best rows of both lists."""
 
 from __future__ import annotations
 

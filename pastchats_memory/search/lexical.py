@@ -1,7 +1,4 @@
-"""Search by words: weigh words, find their rows, score the rows by BM25.
-
-Every function that takes the database raises StoreFault if it cannot be read or written.
-"""
+"""Search by words: weigh words, find their rows, score the rows by BM25."""
 
 from __future__ import annotations
 

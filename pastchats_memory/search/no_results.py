@@ -1,7 +1,4 @@
-"""Explain an empty result that has nothing to do with the question.
-
-Every function that takes the database raises StoreFault if it cannot be read or written.
-"""
+"""Explain an empty result that has nothing to do with the question."""
 
 from __future__ import annotations
 

@@ -2,8 +2,6 @@
 
 The way of a question: `query` reads its words and `times` its dates; `lexical` finds rows by words while a thread embeds
 the question and finds the nearest vectors; `candidates` gathers evidence for the best rows of both; `rank` orders them.
-
-Every function that takes the database raises StoreFault if it cannot be read or written.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Say how far an index run is, while it adds to what is searched.
-
-Every function that takes the database raises StoreFault if it cannot be read or written.
-"""
+"""Say how far an index run is, while it adds to what is searched."""
 
 from __future__ import annotations
 

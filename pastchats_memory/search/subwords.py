@@ -1,8 +1,6 @@
 """Find the rows that contain parts of words.
 
 Subwords are characters of scripts without spaces, parts of identifiers, and unknown words.
-
-Every function that takes the database raises StoreFault if it cannot be read or written.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Read the time that a question names, as a filter or as evidence.
-
-Its functions raise StoreFault if the database cannot be read or written.
-"""
+"""Read the time that a question names, as a filter or as evidence."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Write files that get their name only once they are complete, for their owner alone.
-
-Its functions raise StoreFault if the database cannot be read or written.
-"""
+"""Write files that get their name only once they are complete, for their owner alone."""
 
 from __future__ import annotations
 

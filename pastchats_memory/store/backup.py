@@ -1,7 +1,4 @@
-"""Copy the whole database while others use it, and put a copy back: SQLite's online backup in both directions.
-
-Its functions raise StoreFault if the database cannot be read or written.
-"""
+"""Copy the whole database while others use it, and put a copy back: SQLite's online backup in both directions."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Count rows and check the database, for `status` and `doctor`.
-
-Its functions raise StoreFault if the database cannot be read or written.
-"""
+"""Count rows and check the database, for `status` and `doctor`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Read and store the places of rows in their files, by which citations are checked.
-
-Its functions raise StoreFault if the database cannot be read or written.
-"""
+"""Read and store the places of rows in their files, by which citations are checked."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Open our SQLite file, and run statements in it.
-
-Every function and method raises StoreFault if the database cannot be read or written.
-"""
+"""Open our SQLite file, and run statements in it."""
 
 from __future__ import annotations
 

@@ -3,8 +3,6 @@
 Many rows are deleted in steps, so that no other writer waits for long. The transaction that forgets lists them
 (`visible`); each step deletes some and takes them off the list. Whoever opens the database next finishes the
 work of a killed process.
-
-Its functions raise StoreFault if the database cannot be read or written.
 """
 
 from __future__ import annotations

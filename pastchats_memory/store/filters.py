@@ -1,7 +1,4 @@
-"""Convert filters to SQL conditions on turns and on the texts of tasks, for words and both vector engines.
-
-Its functions raise StoreFault if the database cannot be read or written.
-"""
+"""Convert filters to SQL conditions on turns and on the texts of tasks, for words and both vector engines."""
 
 from __future__ import annotations
 

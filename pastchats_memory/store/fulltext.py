@@ -1,7 +1,4 @@
-"""Look words up in the FTS5 indexes of turns and of tasks' texts, and merge the segments of the indexes.
-
-Its functions raise StoreFault if the database cannot be read or written.
-"""
+"""Look words up in the FTS5 indexes of turns and of tasks' texts, and merge the segments of the indexes."""
 
 from __future__ import annotations
 

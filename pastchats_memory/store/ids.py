@@ -1,8 +1,6 @@
 """Arrays of ids in ascending order: of rows that pass filters, of samples, and the operations on them.
 
 NumPy's own `unique` and `isin` would load its module of masked arrays.
-
-Its functions raise StoreFault if the database cannot be read or written.
 """
 
 from __future__ import annotations

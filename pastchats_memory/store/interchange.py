@@ -1,7 +1,4 @@
-"""Read turns and tasks in the form of `text.wire`, and store tasks of that form.
-
-Its functions raise StoreFault if the database cannot be read or written.
-"""
+"""Read turns and tasks in the form of `text.wire`, and store tasks of that form."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Store the event ids of live turns, by which a repeated event is recognised.
-
-Its functions raise StoreFault if the database cannot be read or written.
-"""
+"""Store the event ids of live turns, by which a repeated event is recognised."""
 
 from __future__ import annotations
 

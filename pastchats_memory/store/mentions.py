@@ -1,7 +1,4 @@
-"""Find every stored text that contains given words: in contents, in metadata, and in the names of files and projects.
-
-Its functions raise StoreFault if the database cannot be read or written.
-"""
+"""Find every stored text that contains given words: in contents, in metadata, and in the names of files and projects."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Store outcomes of episodes: derived ones, judgements, and the conversations whose outcomes are due.
-
-Its functions raise StoreFault if the database cannot be read or written.
-"""
+"""Store outcomes of episodes: derived ones, judgements, and the conversations whose outcomes are due."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Embed texts that were stored while no model could be used.
-
-Its functions raise StoreFault if the database cannot be read or written.
-"""
+"""Embed texts that were stored while no model could be used."""
 
 from __future__ import annotations
 

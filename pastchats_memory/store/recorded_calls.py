@@ -1,7 +1,4 @@
-"""Read the recorded calls of one command or file. A hook imports this before each call of a tool, so it imports little.
-
-Its functions raise StoreFault if the database cannot be read or written.
-"""
+"""Read the recorded calls of one command or file. A hook imports this before each call of a tool, so it imports little."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Every text that is stored, to be looked through again for secrets, and to be written without them.
-
-Its functions raise StoreFault if the database cannot be read or written.
-"""
+"""Every text that is stored, to be looked through again for secrets, and to be written without them."""
 
 from __future__ import annotations
 

@@ -2,8 +2,6 @@
 
 SQLite overwrites the rows themselves (`secure_delete`), and sqlite-vec its vectors. The transaction that deletes writes
 down that the rest is due, so that the next opening does it if the process ends before.
-
-Its functions raise StoreFault if the database cannot be read or written.
 """
 
 from __future__ import annotations

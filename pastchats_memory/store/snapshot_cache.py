@@ -1,7 +1,4 @@
-"""Values read from the file that hold until somebody writes to it.
-
-Its functions raise StoreFault if the database cannot be read or written.
-"""
+"""Values read from the file that hold until somebody writes to it."""
 
 from __future__ import annotations
 

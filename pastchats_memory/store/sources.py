@@ -1,7 +1,4 @@
-"""Store which files were read and when, the runs that read them, the folders of projects, and `embedding_meta`.
-
-Its functions raise StoreFault if the database cannot be read or written.
-"""
+"""Store which files were read and when, the runs that read them, the folders of projects, and `embedding_meta`."""
 
 from __future__ import annotations
 

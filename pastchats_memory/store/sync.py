@@ -1,7 +1,4 @@
-"""Read the rows that machines exchange, and store which of them a synchronised folder has.
-
-Its functions raise StoreFault if the database cannot be read or written.
-"""
+"""Read the rows that machines exchange, and store which of them a synchronised folder has."""
 
 from __future__ import annotations
 

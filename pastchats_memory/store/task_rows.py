@@ -1,7 +1,4 @@
-"""Stored tasks, with their comments and attachments; conditions and orders for plain questions about them.
-
-Its functions raise StoreFault if the database cannot be read or written.
-"""
+"""Stored tasks, with their comments and attachments; conditions and orders for plain questions about them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Store and read tasks with their history, links, comments, attachments, and the texts that are searched.
-
-Every function and method raises StoreFault if the database cannot be read or written.
-"""
+"""Store and read tasks with their history, links, comments, attachments, and the texts that are searched."""
 
 from __future__ import annotations
 

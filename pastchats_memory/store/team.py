@@ -1,7 +1,4 @@
-"""Store what a team's memory needs: this memory's name there, the shared projects, and the rows of the local copy.
-
-Its functions raise StoreFault if the database cannot be read or written.
-"""
+"""Store what a team's memory needs: this memory's name there, the shared projects, and the rows of the local copy."""
 
 from __future__ import annotations
 

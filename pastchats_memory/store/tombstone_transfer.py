@@ -1,7 +1,4 @@
-"""Forget in one database what was forgotten in another one that it replaces.
-
-Its functions raise StoreFault if the database cannot be read or written.
-"""
+"""Forget in one database what was forgotten in another one that it replaces."""
 
 from __future__ import annotations
 

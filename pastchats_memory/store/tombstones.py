@@ -2,8 +2,6 @@
 
 The key is random bytes of this database: no table of known hashes helps, and two databases cannot be compared. Who has
 the file has the key too, and can confirm a guess of a whole text, but cannot read a text from its hash.
-
-Its functions raise StoreFault if the database cannot be read or written.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 The index stores which runs of three characters a row has, in any case, but neither positions nor counts: a tenth of the
 size. A shorter substring is the beginning of such runs. A longer one has several; rows that have all of them are read to
 check it.
-
-Its functions raise StoreFault if the database cannot be read or written.
 """
 
 from __future__ import annotations

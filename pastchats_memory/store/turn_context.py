@@ -1,7 +1,4 @@
-"""Read what ranking needs to know about turns: conversation, speaker, time, and neighbours.
-
-Its functions raise StoreFault if the database cannot be read or written.
-"""
+"""Read what ranking needs to know about turns: conversation, speaker, time, and neighbours."""
 
 from __future__ import annotations
 

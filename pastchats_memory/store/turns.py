@@ -1,7 +1,4 @@
-"""Store and read turns: rows of `prompts` with their vectors and the places where they occur.
-
-Its functions raise StoreFault if the database cannot be read or written.
-"""
+"""Store and read turns: rows of `prompts` with their vectors and the places where they occur."""
 
 from __future__ import annotations
 

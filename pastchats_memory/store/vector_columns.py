@@ -1,7 +1,4 @@
-"""The columns of a stored vector, for writers that need no NumPy.
-
-Its functions raise StoreFault if the database cannot be read or written.
-"""
+"""The columns of a stored vector, for writers that need no NumPy."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Find the rows of a word without NumPy, for a caller that only decides whether to search.
-
-Its functions raise StoreFault if the database cannot be read or written.
-"""
+"""Find the rows of a word without NumPy, for a caller that only decides whether to search."""
 
 from __future__ import annotations
 

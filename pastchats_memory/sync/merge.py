@@ -3,8 +3,6 @@
 Of two versions of a turn the longer text stays, then the greater one by its fields. Of two versions of a task the later
 change stays, and its comments, attachments and states are united. Of two judgements the later one stays, then the one of
 the greater machine. What was forgotten anywhere is forgotten here.
-
-Its functions raise StoreFault if the database cannot be read or written.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Manage tasks: edit them by hand, find similar ones, check prior work, answer plain questions.
-
-Every method raises StoreFault if the database cannot be read or written.
-"""
+"""Manage tasks: edit them by hand, find similar ones, check prior work, answer plain questions."""
 
 from __future__ import annotations
 

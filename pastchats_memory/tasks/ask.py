@@ -2,8 +2,6 @@
 
 A small grammar reads the question from left to right. Each step takes the phrases that it knows (a status, a date, another
 task) and leaves a bar in their place. Words that no step knows, and that are no filler, are the topic of the question.
-
-Every function that takes the database raises StoreFault if it cannot be read or written.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Store a text as a new task, unless a similar task exists.
-
-Every function that takes the database raises StoreFault if it cannot be read or written.
-"""
+"""Store a text as a new task, unless a similar task exists."""
 
 from __future__ import annotations
 

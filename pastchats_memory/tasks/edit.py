@@ -1,7 +1,4 @@
-"""Create, change and delete tasks by hand, each together with its words and vectors.
-
-Every method raises StoreFault if the database cannot be read or written.
-"""
+"""Create, change and delete tasks by hand, each together with its words and vectors."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """Check whether work is new before it starts.
 
 The verdict is done, in progress, failed before, superseded or new.
-
-Every function that takes the database raises StoreFault if it cannot be read or written.
 """
 
 from __future__ import annotations

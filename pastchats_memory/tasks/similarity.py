@@ -5,8 +5,6 @@ Cosine alone is not enough: for the packaged model, "Fix the login bug" is 0.61 
 probabilities: that two tasks are related, and that related tasks are the same. Differences between near texts count
 against the second: a word substituted for another, an opposite, other numbers or other names of code. A third one
 estimates whether a text without a description means the same as a task that has one.
-
-Every function that takes the database raises StoreFault if it cannot be read or written.
 """
 
 from __future__ import annotations

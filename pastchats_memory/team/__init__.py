@@ -2,8 +2,6 @@
 
 `push` writes the projects that the user named, redacted once more. `pull` keeps a local copy of what the others share.
 Search asks Milvus; recall and hooks read the copy, and do without pymilvus.
-
-Its functions raise StoreFault if the database cannot be read or written.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Ask the team's memory: search the collection, or recall from the local copy.
-
-Its functions raise StoreFault if the database cannot be read or written.
-"""
+"""Ask the team's memory: search the collection, or recall from the local copy."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Keep a local copy of what others share, in a database of its own beside the memory, which hooks can read.
-
-Its functions raise StoreFault if the database cannot be read or written.
-"""
+"""Keep a local copy of what others share, in a database of its own beside the memory, which hooks can read."""
 
 from __future__ import annotations
 

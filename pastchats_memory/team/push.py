@@ -2,8 +2,6 @@
 
 What is there is compared with what is here at every run. So a run that was killed anywhere, a lost database and a lost
 collection need no repair: the next run does what is missing.
-
-Its functions raise StoreFault if the database cannot be read or written.
 """
 
 from __future__ import annotations

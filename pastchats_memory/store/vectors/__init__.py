@@ -4,8 +4,6 @@ The exact engine (`blocks`) finds candidates that are certain to contain the k n
 lists the nearest of them. `score` alone computes similarities, from the whole numbers that `vector_json` and the blocks both
 hold, and orders by similarity, then id. So the answer is the same with either engine. A row that an engine is behind with
 (`vector_changes`) is scored too.
-
-Its functions raise StoreFault if the database cannot be read or written.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """The exact engine: the numbers of the vectors, 512 prompt ids a row of `vector_blocks`, compared by NumPy.
 
 It finds candidates that are certain to contain the k nearest, and reads a quarter of the bytes that JSON takes.
-
-Its functions raise StoreFault if the database cannot be read or written.
 """
 
 from __future__ import annotations

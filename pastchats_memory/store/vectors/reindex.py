@@ -2,8 +2,6 @@
 
 New vectors are stored by the hash of their text. So equal texts of turns, notes and tasks share one, and an interrupted
 run resumes where it was.
-
-Its functions raise StoreFault if the database cannot be read or written.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """The tables of sqlite-vec, for turns, tasks and parts of tasks: they order the candidates that the blocks find.
 
 A KNN over all rows takes longer than the scan of the blocks and a KNN over its candidates together.
-
-Its functions raise StoreFault if the database cannot be read or written.
 """
 
 from __future__ import annotations

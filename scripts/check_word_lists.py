@@ -14,11 +14,12 @@ import sys
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from pastchats_memory.redact import redact
+from pastchats_memory.redact import redact, secret_names
 from pastchats_memory.redact.commands import GRAMMARS
-from pastchats_memory.redact.rule_files import FOLDER
+from pastchats_memory.redact.rule_files import FOLDER, read_patterns
 from pastchats_memory.redact.rules import Finder, Rule, ScannedText, Secret, load_rules
 from pastchats_memory.redact.secret_names import FOREIGN_NAMES, NAMES, NAMING_PHRASES
 from pastchats_memory.redact.settings import SETTINGS
@@ -159,7 +160,8 @@ def group_finders(finders: Iterable[tuple[str, Finder]]) -> dict[str, list[Finde
 def check_commands() -> Iterator[str]:
     """Report grammars of commands that miss their example or find their counter-example."""
     finders = group_finders((grammar.keyword, grammar.find) for grammar in GRAMMARS)
-    return check_keywords(read_entries("commands.toml", "commands"), "keywords", finders)
+    yield from check_keywords(read_entries("commands.toml", "commands"), "keywords", finders)
+    yield from check_patterns("commands.toml")
 
 
 def check_names() -> Iterator[str]:
@@ -168,12 +170,14 @@ def check_names() -> Iterator[str]:
     yield from check_keywords(read_entries("names.toml", "names"), "parts", names)
     phrases = group_finders((phrase.words, phrase.find) for phrase in NAMING_PHRASES)
     yield from check_keywords(read_entries("names.toml", "phrases"), "words", phrases)
+    yield from check_patterns("names.toml")
 
 
 def check_settings() -> Iterator[str]:
     """Report ends of names of settings that miss their example or find their counter-example."""
     finders = group_finders((setting.part, setting.find) for setting in SETTINGS)
-    return check_keywords(read_entries("settings.toml", "settings"), "parts", finders)
+    yield from check_keywords(read_entries("settings.toml", "settings"), "parts", finders)
+    yield from check_patterns("settings.toml")
 
 
 def check_forms() -> Iterator[str]:
@@ -185,12 +189,26 @@ def check_forms() -> Iterator[str]:
             yield f"{entry['pattern']}: its counter-example is redacted"
 
 
+def check_patterns(file: str) -> Iterator[str]:
+    """Report patterns that miss their example or find their counter-example."""
+    entries = read_entries(file, "patterns")
+    patterns = secret_names.PATTERNS if file == "names.toml" else read_patterns(file)
+    for entry in entries:
+        pattern = patterns[entry["name"]]
+        if not pattern.search(entry["example"]):
+            yield f"{entry['name']}: does not find its example"
+        if "counter_example" in entry and pattern.search(entry["counter_example"]):
+            yield f"{entry['name']}: finds its counter-example"
+
+
 CHECKS: dict[str, Callable[[], Iterator[str]]] = {
     "redact/rules.toml": check_redaction_rules,
     "redact/commands.toml": check_commands,
     "redact/forms.toml": check_forms,
     "redact/names.toml": check_names,
+    "redact/places.toml": partial(check_patterns, "places.toml"),
     "redact/settings.toml": check_settings,
+    "redact/values.toml": partial(check_patterns, "values.toml"),
 }
 """By data file below the package, the function that reports what is wrong with it."""
 

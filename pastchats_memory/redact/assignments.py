@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pastchats_memory.redact import heuristics
 from pastchats_memory.redact.heuristics import SecretTest
-from pastchats_memory.redact.rule_files import fill_parts, read_rules
+from pastchats_memory.redact.rule_files import fill_parts, read_patterns, read_rules
 from pastchats_memory.redact.rules import ScannedText, Secret
 
 RANK = 2
@@ -47,16 +47,7 @@ _MARK_OF_KIND = dict.fromkeys(("pass", "pass-of-user"), "password")  # nosec B10
 """The kind that stands in the mark, where it differs from the kind of the name."""
 
 _GROUP = re.compile(r"\(\?P[<=]\w+")
-_BRACKETED_REST = re.compile(
-    r"""
-    (?:
-        [()\[\]{}]++ [^\s\"'`<>.,;:|\\()\[\]{}]{2,} [^\s\"'`<>,;|\\]*+
-    )+
-    (?= \s | \Z | \\n | \\?\" )
-    """,
-    re.VERBOSE,
-)
-"""Matches the rest of a generated password that has brackets in it; no program goes on like this."""
+_BRACKETED_REST = read_patterns("places.toml")["bracketed_rest"]
 _ENCODED_END = re.compile(r"%(?:2[026C7]|3[BbCcEe]|0[AaDd]|7[BbDd])|%2c")
 """Matches the URL form of a blank, quote, bracket, `&`, `,` or `;`, which ends a value in a URL."""
 _FOREIGN = re.compile(r"[\u0588-\uffff]")

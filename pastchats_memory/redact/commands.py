@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pastchats_memory.redact.assignments import RANK
 from pastchats_memory.redact.heuristics import SECRET_TESTS, SecretTest, is_user_password
-from pastchats_memory.redact.rule_files import compile_pattern, read_rules
+from pastchats_memory.redact.rule_files import compile_pattern, compile_patterns, read_rules
 from pastchats_memory.redact.rules import ScannedText, Secret
 
 LEAST_LENGTH = 4
@@ -74,22 +74,9 @@ GRAMMARS = tuple(_read_grammars())
 
 MANIFEST = 2000
 """Characters of a manifest between its kind and its data, which may stand in either order."""
-_DATA = re.compile(
-    r"""
-    [ \t>+|\d→-]{0,20} (?:data|stringData) [ \t]*:[ \t]*\r?\n
-    (?P<lines>
-        (?: [ \t>+|\d→-]{1,20} [\w.\-]{1,128}: [^\n]{0,8000} (?:\n|\Z) ){1,100}
-    )
-  | \\{0,7}\"(?:data|stringData)\\{0,7}\" \s{0,8} : \s{0,8} \{ (?P<object> [^{}]{0,16000} ) \}
-    """,
-    re.VERBOSE,
-)
-_ENTRY = re.compile(
-    r"""
-    (?<![\w.\-]) [\w.\-]++ (?: \\{0,7}\" )? \s{0,4} : [ \t]* \\{0,7} [\"']? (?P<secret> [^\s\"'|>{\\] [^\s\"'\\]{3,} )
-    """,
-    re.VERBOSE,
-)
+_PATTERNS = compile_patterns(_RULES)
+_DATA = _PATTERNS["manifest_data"]
+_ENTRY = _PATTERNS["manifest_entry"]
 
 
 class Manifest(NamedTuple):

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate
 
+from pastchats_memory.redact.rule_files import read_patterns
+
 
 @dataclass(frozen=True, slots=True)
 class DecodedPart:
@@ -154,15 +156,7 @@ def _decode_run(run: str) -> str | None:
 
 MOST_LINES = 8
 """Lines over which a token may be wrapped; a longer run is a file in base64."""
-_NEXT_LINE = re.compile(
-    r"""
-    \n [ \t>|]{0,16}
-    (?= [A-Za-z_\-+/=.]{0,40} \d )
-    (?P<token> [A-Za-z0-9_\-+/=.]{6,200} )
-    (?! [A-Za-z0-9_\-+/=.] )
-    """,
-    re.VERBOSE,
-)
+_NEXT_LINE = read_patterns("places.toml")["next_line"]
 _TOKEN_AT_END = re.compile(r"(?P<token>[A-Za-z0-9_\-+/=.]{12,200})\\?\r?\Z")
 
 

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
+from pastchats_memory.redact.rule_files import read_patterns, read_rules
+
 LEAST_DISTINCT = 4
 LEAST_PASSWORD = 6
 LEAST_RANDOM = 8
@@ -33,88 +35,32 @@ LEAST_ENTROPY_OF_PATHS = 4.2
 SecretTest = Callable[[str, str], bool]
 """Returns whether a value behind a name of some kind is a secret."""
 
-_PLACEHOLDER = re.compile(
-    r"""
-    (?:
-        [x*.•_\-\#0?]{3,}
-      | <.* | \[.* | \{.* | \$.* | %\w+% | @\w+@ | \#\{.*
-      | (?: your | my | the | some | insert | enter | replace | change | put | add | set | use | new | old )[\-_ ].*
-      | (?: required | nullable | sometimes )\|.*
-      | (?: your | insert | enter | replace | change )\w*
-    )\Z
-    """,
-    re.VERBOSE,
-)
-"""Matches a value in lower case."""
-_PLACEHOLDER_PARTS = ("abcdefghijkl", "example", "placeholder", "changeme", "change_me", "redacted", "dummy", "foobar")
+_RULES = read_rules("values.toml")
+_PATTERNS = read_patterns("values.toml")
+_PLACEHOLDER = _PATTERNS["placeholder"]
+_PLACEHOLDER_PARTS = _RULES["words"]["placeholder_parts"]
 _WORD = re.compile(r"\w+\Z")
-_COMMON_WORDS = frozenset(
-    re.findall(
-        r"\w+",
-        "none null nil undefined true false required optional string str bytes number int integer bool boolean object any "
-        "void secret password passwd token key value text hidden basic bearer username user email input test self this not "
-        "empty missing invalid incorrect wrong expired function return async await const import export default type name "
-        "utf8 latin1 base64 sha1 sha256 sha512 md5 bcrypt unset here there field from with and the for was are has must should will can may in is it of on or to as at be by",
-    )
-)
-_NAME_AND_LETTER = re.compile(r"(?:secret|password|token|key)\w\Z")
-"""A word for a secret with one more letter, such as the plural."""
+_COMMON_WORDS = frozenset(_RULES["words"]["common"])
+_NAME_AND_LETTER = _PATTERNS["name_and_letter"]
 
-_IDENTIFIER = r"""(?:
-    [$_]{0,2} [a-z]+ (?:\d{1,3}[a-z]*)? (?:_[a-z0-9]+)* _{0,2}
-  | [$_]{0,2} [a-z]+ (?:[A-Z]{1,4}[a-z]+\d{0,3})+
-  | _? (?:[A-Z]{1,6}[a-z]+\d{0,5})+
-  | _? [A-Z]+ \d{0,2} (?:_[A-Z0-9]+)*
-)"""
-_CODE = re.compile(
-    rf"""
-    (?:
-        {_IDENTIFIER} (?: (?: \. | -> | :: | \?\. | \[\d+\]\. ) {_IDENTIFIER} )+
-      | {_IDENTIFIER} (?: (?: \. | -> | :: | \?\. | !\. ) {_IDENTIFIER} )* !? [(\[].*
-      | {_IDENTIFIER} (?: \. {_IDENTIFIER} )+ : {_IDENTIFIER}
-      | [(\[{{@].*
-      | \.{{1,2}}/.* | ~/.* | (?:https?|file|ftp)://.*
-      | [A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+ | [a-z]+(?:_[a-z]+)+ | [a-z]+(?:-[a-z]+)+
-      | [a-z]+\d{{0,5}}(?:_[a-z]+\d{{0,5}}){{2,}}
-      | [a-z]+(?:[A-Z][a-z]+)+ | [@_]?[A-Z][a-z]+(?:[A-Z][a-z]+)* | [a-z]{{1,20}}
-      | \d{{1,11}} | \d+\.\d+.* | \d{{4}}-\d\d-\d\d.*
-      | [&*!][A-Za-z_][a-z_.]* | \w+\\
-    )\Z
-    """,
-    re.VERBOSE,
-)
-"""Matches names, calls, paths, numbers and dates: right sides of an assignment that are no literals."""
+_CODE = _PATTERNS["code"]
 _SESSION_NAME = re.compile(r"sess|sid|auth|token|csrf|jwt|remember", re.IGNORECASE)
 _PATH = re.compile(r"/[\w./\-]*\Z")
 _EMAIL = re.compile(r"[\w.+\-]+@[\w\-]+(?:\.[a-z]{2,})+\Z")
-_NO_VALUE = re.compile(r"arn:aws|(?:[\w.\-]+/)*[\w.\-]*\{\w+\}|\(\?|\[\^|\^\d")
-"""Matches the start of a resource's name, a template, a regular expression or a range of versions."""
+_NO_VALUE = _PATTERNS["no_value"]
 _WORDLIKE = re.compile(r"[A-Za-z]+(?:['’\-/.][A-Za-z]+)*\Z")
 _WORD_PART = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}")
-_CONSONANTS = re.compile(r"[b-df-hj-np-tv-xz]{5}", re.IGNORECASE)
-"""No word has five consonants in a row."""
+_CONSONANTS = _PATTERNS["consonants"]
 _SEPARATED = re.compile(r"(?:\w+(?:[-./]\w+)+|\w[^\W_]*_\w+)\Z")
 _DIGIT_THEN_LETTER = re.compile(r"[0-9][A-Za-z]")
 _EXTENSION = re.compile(r"[A-Za-z]\w{0,5}\Z")
-_BOOTSTRAP_TOKEN = re.compile(r"[a-z0-9]{6}\.[a-z0-9]{16}\Z")
-"""The form of Kubernetes' bootstrap tokens."""
+_BOOTSTRAP_TOKEN = _PATTERNS["bootstrap_token"]
 _CLASSES = tuple(map(re.compile, ("[a-z]", "[A-Z]", "[0-9]", "[^A-Za-z0-9]")))
 _DIGIT, _LETTER = re.compile(r"\d"), re.compile(r"[^\W\d_]")
 _INNER_DIGITS = re.compile(r"(?<=[a-z])[0-9]+(?=[a-z])", re.IGNORECASE)
-_APP_PASSWORD = re.compile(r"[a-z]{4}(?:-[a-z]{4}){3}\Z")
-"""The form of Apple's app passwords."""
-_PASSPHRASE = re.compile(r"[A-Za-z]{3,12}(?:[-_.+][A-Za-z]{3,12}){3,9}\Z")
-"""Matches words as generators of passphrases join them."""
-_NAMING_WORDS = frozenset(
-    re.findall(
-        r"\w+",
-        "account admin and app are auth can change check config confirm credential current database default enter error "
-        "field file for form from get has hash here insert input invalid key login must name new not old only password "
-        "placeholder please policy put required reset secret service set should some test text that the this token type "
-        "use user value when with your",
-    )
-)
-"""Words of names and instructions, which no generator joins to a passphrase."""
+_APP_PASSWORD = _PATTERNS["app_password"]
+_PASSPHRASE = _PATTERNS["passphrase"]
+_NAMING_WORDS = frozenset(_RULES["words"]["naming"])
 _HEX = re.compile(r"[0-9a-f]+\Z")
 _AGENT_SESSION = re.compile(r"ses_|[0-9a-f]{8}-[0-9a-f]{4}-", re.IGNORECASE)
 _CACHE_KEY = re.compile(r"[A-Za-z][\w.]*-(?>(?:[\w.]+-)*)[0-9a-f]{32,128}\Z")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from pastchats_memory.redact.heuristics import is_random_secret, is_unnamed_key
+from pastchats_memory.redact.rule_files import read_patterns
 from pastchats_memory.redact.rules import Secret
 
 LEAST_RUN = 32
@@ -15,39 +16,15 @@ LONGEST_PAIRED = 34
 """Letters and digits in a row with which a paired token begins."""
 _IS_ALNUM = bytes(chr(code).isascii() and chr(code).isalnum() for code in range(256))
 _SHORTEST = b"\1" * LEAST_RUN
-_PREFIX = re.compile(
-    r"""
-    (?: (?<![A-Za-z0-9_\-\\]) | (?<=\\[nrt]) )
-    (?! sha\d | pk_ | pub )
-    [a-z][a-z0-9]{0,9} (?:[_\-][a-z0-9]{1,9}){0,2} [_\-]\Z
-    """,
-    re.VERBOSE,
-)
-"""Matches a prefix as providers name their tokens; those that begin with `pk_` and `pub` are public."""
-_SECRET_PREFIX = re.compile(r"(?:\A|[_\-])(?:sk|api|apikey|live|prod|pat|secret|token)[_\-]")
-"""Matches a prefix that names a secret: the run behind it may be hexadecimal, as that of an id is."""
+_PATTERNS = read_patterns("places.toml")
+_PREFIX = _PATTERNS["token_prefix"]
+_SECRET_PREFIX = _PATTERNS["secret_prefix"]
 _BREAK = re.compile(r"\d[A-Za-z]")
 _SEPARATORS = ("_", "-")
-_REST = re.compile(r"[A-Za-z0-9_\-]*+(?![+=]|/[A-Za-z0-9+/]{24})")
-"""Matches the rest of a token; a digest goes on with base64 characters."""
-_SERVICE = re.compile(r"(?<![A-Za-z0-9])st\.[0-9a-f\-]{24,36}\.\Z")
-"""Matches the id of a service before its token."""
-_PAIRED = (
-    ("infisical-token", re.compile(r"(?<=\.)[0-9a-f]{32}\.[0-9a-f]{32}(?![A-Za-z0-9.])")),
-    ("zai-key", re.compile(r"(?<![A-Za-z0-9])[0-9a-f]{32}\.(?=[A-Za-z]{0,15}\d)[A-Za-z0-9]{16}(?![A-Za-z0-9.])")),
-    ("mailgun-key", re.compile(r"(?<![A-Za-z0-9\-])[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![A-Za-z0-9\-])")),
-    (
-        "twilio-token",
-        re.compile(
-            r"""
-            AC[0-9a-f]{32} (?![A-Za-z0-9])
-            [^\n]{1,40}?
-            (?<![A-Za-z0-9]) (?P<secret> [0-9a-f]{32} ) (?![A-Za-z0-9])
-            """,
-            re.VERBOSE,
-        ),
-    ),
-)
+_REST = _PATTERNS["rest_of_token"]
+_SERVICE = _PATTERNS["service_id"]
+_PAIRED = ("infisical-token", "zai-key", "mailgun-key", "twilio-token")
+"""The kinds of tokens in pairs, and the names of their patterns."""
 
 
 def find_in_long_runs(text: str, letters: bytes, first: int) -> Iterator[Secret]:
@@ -78,8 +55,8 @@ def _is_token(prefix: str, run: str) -> bool:
 
 
 def _find_pair(text: str, start: int) -> Iterator[Secret]:
-    for kind, pattern in _PAIRED:
-        found = pattern.match(text, start)
+    for kind in _PAIRED:
+        found = _PATTERNS[kind].match(text, start)
         if found is not None:
             first, end = found.span(found.lastgroup or 0)
             service = _SERVICE.search(text, max(0, first - LEAST_RUN * 2), first)

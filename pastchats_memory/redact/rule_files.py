@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,18 @@ def fill_parts(pattern: str, parts: Mapping[str, str]) -> str:
     Raises KeyError if there is no such part.
     """
     return _PART.sub(lambda found: f"(?:{fill_parts(parts[found[1]], parts)})", pattern)
+
+
+def compile_patterns(rules: Mapping[str, Any], parts: Mapping[str, str] | None = None) -> dict[str, re.Pattern[str]]:
+    """Compile the `patterns` of a file of rules, by name, with the parts of that file unless others are given."""
+    filling = rules.get("parts", {}) if parts is None else parts
+    return {entry["name"]: compile_pattern(entry["pattern"], filling) for entry in rules["patterns"]}
+
+
+@cache
+def read_patterns(name: str) -> dict[str, re.Pattern[str]]:
+    """Return the compiled patterns of a file of rules, by name."""
+    return compile_patterns(read_rules(name))
 
 
 def compile_pattern(pattern: str, parts: Mapping[str, str]) -> re.Pattern[str]:

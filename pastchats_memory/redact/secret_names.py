@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from pastchats_memory.redact.assignments import ANYTHING, RANK, RUN, SPACED_EQUALS, assignments_by_character
 from pastchats_memory.redact.heuristics import is_mixed_secret, is_random_secret
-from pastchats_memory.redact.rule_files import compile_pattern, read_rules
+from pastchats_memory.redact.rule_files import compile_pattern, compile_patterns, read_rules
 from pastchats_memory.redact.rules import ScannedText, Secret
 
 LONGEST_END = 24
@@ -113,42 +113,9 @@ _EVERY_NAME = tuple(_read_names())
 NAMES = tuple(name for name in _EVERY_NAME if name.part.isascii())
 FOREIGN_NAMES = tuple(name for name in _EVERY_NAME if not name.part.isascii())
 """Names that the keyword index cannot hold."""
-_HARMLESS_ENDING = re.compile(
-    r"""
-    [_\-]?
-    (?:
-        s?_?(?:count|limit|length|size|budget|usage|type|name|names|url|uri|path|file|files|dir|id|ids|field|column
-          |env|var|policy|regex|pattern|hint|label|hash|prefix|suffix|format|expir\w*|ttl|age|manager|provider|service
-          |class|store|storage|reset|input|output|schema|version|endpoint|required|enabled|present|valid|rotation
-          |status|error|location|ref|refs|mode|status|map|list|index|usage|alias|arn|algorithm|stdin|fd|prompt|attr\w*|header|selector|placeholder|template|izer\w*|ize\w*|ization)
-    )\b
-  | [\w.\-]*
-    \.(?:py|pyi|js|jsx|ts|tsx|mjs|json|ya?ml|toml|txt|md|rst|rs|go|java|rb|php|sh|html?|css|c|h|cpp|cs|kt|swift|lock|log|csv|sql|tf)
-    """,
-    re.VERBOSE,
-)
-"""Matches the rest of a name whose value describes a secret, as in `token_count`, or of a file's name."""
-_REST_OF_NAME = re.compile(
-    r"""
-    (?P<rest> [A-Za-z0-9_\-.]{0,48}+ )
-    (?P<computed>
-        # from another name
-        [ \t]?=[ \t]? (?! (?:bearer|basic|token)[ \t] )
-        [a-z]{1,20} (?>(?:_[a-z]+)*) (?> (?: \.[a-z]+ (?>(?:_[a-z]+)*) )* ) (?= \( | [,;)]?(?:\s|\Z) )
-        # in a comparison
-      | [ \t] (?: or | and | is(?:[ ]not)? | [=!]={1,2} ) [ \t] (?: None | null | undefined | [Tt]rue | [Ff]alse )\b
-        # as the last argument of a call
-      | [\"'][)\]][,;)](?!\.)
-        # from a number
-      | (?: [ \t]?= | : ) [ \t]? \d{1,7} (?= [,;)]?(?:\s|\Z) )
-    )?
-    """,
-    re.VERBOSE,
-)
-"""Matches the rest of a name, and how most names go on in a program.
-
-What is `computed` is a secret only behind a name in capitals. The test is early, since all forms would be tried.
-"""
+PATTERNS = compile_patterns(_RULES, _PARTS)
+_HARMLESS_ENDING = PATTERNS["harmless_ending"]
+_REST_OF_NAME = PATTERNS["rest_of_name"]
 _ASSIGNMENTS = {kind: assignments_by_character(kind) for kind in {name.kind for name in NAMES}}
 _WHOLE_NAME = "(?:(?P<password>(?&password_names))|(?&secret_names))"
 _COLUMN_NAME = compile_pattern(rf"[\w .\-]{{0,40}}?{_WHOLE_NAME}s?\Z", _PARTS)
@@ -162,22 +129,8 @@ def name_kind(name: str) -> str:
 
 LONGEST_BEFORE = 300
 """Characters before a phrase in which its value is looked for."""
-_NAME_BEHIND = compile_pattern(
-    rf"""
-    (?: (?! (?:of|for|to|in|on|at|by|that|which|where|when|from|with)[ ] ) [\w.\-]{{1,20}}[ ] ){{0,3}}?
-    {_WHOLE_NAME}
-    (?=
-        [.,;:!?)\n]
-      | \Z
-      | [ ](?:for|of|in|on|and|from|when|to|here|there|everywhere|now|again|instead|too)\b
-    )
-    """,
-    _PARTS,
-)
-_VALUE_BEFORE = re.compile(
-    r"""(?: ^ | (?<=[\s\"'`(:]) ) (?P<secret> [^\s\"'`<>(),]{6,256} ) [\"'`)]{0,2} (?:,|[ ][—–\-])? \Z""",
-    re.MULTILINE | re.VERBOSE,
-)
+_NAME_BEHIND = PATTERNS["name_behind"]
+_VALUE_BEFORE = PATTERNS["value_before"]
 
 
 class NamingPhrase(NamedTuple):

@@ -11,45 +11,20 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from pastchats_memory.redact.assignments import RANK
-from pastchats_memory.redact.heuristics import LEAST_PASSWORD, is_placeholder
-from pastchats_memory.redact.rule_files import read_rules
+from pastchats_memory.redact.heuristics import is_placeholder
+from pastchats_memory.redact.rule_files import read_patterns, read_rules
 from pastchats_memory.redact.rules import ScannedText, Secret
 
-_MARGIN = r"(?: [ \t]{0,8}\d{1,6}[→\t:] | [+\-][ ]? | >[ ] )?"
-"""Matches the start of a line that file viewers, comparisons and quotations add."""
-_VALUE = re.compile(
-    rf"""
-    (?: \\{{0,3}}[\"'] )? \]? (?: [ \t]?:[ \t]?[Ss]tr(?:ing)? )?
-    [ \t]{{0,8}} (?: := | => | = | : ) [ \t]{{0,8}}
-    (?P<open> \\{{0,3}}[\"'] )
-    (?P<quoted> [A-Za-z]{{{LEAST_PASSWORD},64}} (?:-[a-z]{{1,64}}){{0,6}} )
-    (?P=open) (?! [ \t]?[+%.:=] )
-  |
-    (?: (?P<tight> = ) | [ \t]{{0,8}}=[ \t]{{0,8}} | (?P<entry> :[ \t]{{1,8}} ) )
-    (?P<word> [A-Za-z][A-Za-z0-9]{{3,63}} (?:[_\-][A-Za-z0-9]{{1,64}}){{0,6}} )
-    [ \t]{{0,80}} (?:\#[^\n]*)? (?= \r?\n | \Z )
-    """,
-    re.VERBOSE,
-)
+_RULES = read_rules("settings.toml")
+_PATTERNS = read_patterns("settings.toml")
+_VALUE = _PATTERNS["value"]
 _VALUE_STARTS = frozenset("=: \t\"'\\]")
 """The characters with which `_VALUE` begins."""
-_NAME = re.compile(rf"{_MARGIN} (?P<indent> [ \t]*+ ) (?: -[ ] | export[ ] )? [\w.\-]* \Z", re.VERBOSE)
-_SECTION = re.compile(
-    rf"""
-    (?: \A | \n ) {_MARGIN} \[[\w.:\- \"]{{1,64}}\] [ \t]{{0,80}} \r?\n
-    (?>
-        (?: {_MARGIN} (?: [^\n=\[]{{1,64}}=[^\n]* | [ \t]{{0,80}} (?:[\#;][^\n]*)? ) \n ){{0,40}}
-    )\Z
-    """,
-    re.VERBOSE,
-)
-"""Matches the head of a section and the settings, comments and blank lines behind it."""
-_ENTRY = re.compile(rf"{_MARGIN} [ \t]*+ (?: -[ ] )? [\w.\-]{{1,64}}: (?: [ ] | \r?\Z )", re.VERBOSE)
-_OBJECT_LINE = re.compile(rf"[^\n]*[,;{{(]\s*\Z | {_MARGIN} \s*[}})]", re.VERBOSE)
-_STATE_OF_PASSWORD = re.compile(
-    r"[\w\-]*(?:pass|ed\Z)|(?:(?:un|re)?set|(?:in)?valid|hash|bcrypt|varchar|wrong|plain)\Z", re.IGNORECASE
-)
-"""Matches a word for the state or the storage of a password."""
+_NAME = _PATTERNS["name"]
+_SECTION = _PATTERNS["section"]
+_ENTRY = _PATTERNS["entry"]
+_OBJECT_LINE = _PATTERNS["object_line"]
+_STATE_OF_PASSWORD = _PATTERNS["state_of_password"]
 REACH = 2000
 """Characters before a line in which the head of its section is looked for."""
 
@@ -108,6 +83,6 @@ def _is_among_entries(text: str, start: int, end: int, *, is_upper: bool) -> boo
 
 SETTINGS = tuple(
     Setting(entry["kind"], part, entry.get("is_environment_only", False))
-    for entry in read_rules("settings.toml")["settings"]
+    for entry in _RULES["settings"]
     for part in entry["parts"]
 )

@@ -8,19 +8,12 @@ from typing import NamedTuple
 
 from pastchats_memory.redact.assignments import RANK
 from pastchats_memory.redact.heuristics import is_assigned_secret
+from pastchats_memory.redact.rule_files import read_patterns
 from pastchats_memory.redact.rules import ScannedText, Secret
 from pastchats_memory.redact.secret_names import name_kind
 
-_FIELDS = re.compile(
-    r"""
-    \\{0,7}[\"']? [ \t]? [:=] [ \t]? \\{0,7}[\"']?
-    (?P<secret> [^\s\"'`<>{}\[\],;\\]{4,300} )
-    \\{0,7} [\"']? [,\s]{1,40} (?: -[ ] )?
-    \\{0,7} [\"']? (?: name | key | id | label | field | type | Name | Key ) \\{0,7} [\"']? [ \t]? [:=] [ \t]? \\{0,7} [\"']?
-    (?P<name> [\w/.\-]{2,80} ) (?= [\"'\\\s,] | \Z )
-    """,
-    re.VERBOSE,
-)
+_PATTERNS = read_patterns("places.toml")
+_FIELDS = _PATTERNS["value_and_name"]
 
 
 class ValueField(NamedTuple):

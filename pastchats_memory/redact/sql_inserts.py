@@ -8,29 +8,14 @@ from typing import NamedTuple
 
 from pastchats_memory.redact.assignments import RANK
 from pastchats_memory.redact.heuristics import is_placeholder, is_random_secret
+from pastchats_memory.redact.rule_files import read_patterns
 from pastchats_memory.redact.rules import ScannedText, Secret
 from pastchats_memory.redact.secret_names import name_kind
 
 LEAST_LENGTH = 4
-_HEAD = re.compile(
-    r"""
-    (?:\s|\\n){1,8} [\w.\"'`\[\]\\]{1,100} (?:\s|\\n){0,8}
-    \( (?P<names> [^()]{1,1000} ) \) (?:\s|\\n){0,20} (?: VALUES? | SELECT ) (?:\s|\\n){0,20} (?= \( | [\"'\\\d] )
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-_VALUE = re.compile(
-    r"""
-    (?: \s | \\n ){0,20}
-    (?:
-        (?P<call> \w{1,40}\( )? [NEB]? (?P<open> \\{0,7}['\"] ) (?P<text> (?: (?!(?P=open)) [^\n] ){0,2000} ) (?P=open)
-        (?(call) [^()\n]{0,80} (?: \([^()\n]{0,80}\) )? \) )
-      | [^,()'\"]{0,200} (?: \( [^()]{0,200} \) )?
-    )
-    (?: \s | \\n ){0,20}
-    """,
-    re.VERBOSE,
-)
+_PATTERNS = read_patterns("places.toml")
+_HEAD = _PATTERNS["insert_head"]
+_VALUE = _PATTERNS["inserted_value"]
 _NEXT_ROW = re.compile(r"(?:\s|\\n){0,20},(?:\s|\\n){0,20}\(")
 _AROUND_NAME = " \t\r\n\"'`[]\\"
 

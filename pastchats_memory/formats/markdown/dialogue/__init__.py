@@ -160,10 +160,9 @@ class _Dialogue(MarkdownDialogue[_Part]):
         return self._build_info(self.facts, self._parts, self.started)
 
     def _build_info(self, facts: Mapping[str, object], parts: Sequence[_Part], started: str | None) -> SessionInfo:
-        ids = (value for key in ID_KEYS if isinstance(value := facts.get(key), str))
-        named = next((value for value in ids if not re.search(r"\s", value)), None)
+        named = next((value for value in _find_texts(facts, ID_KEYS) if not re.search(r"\s", value)), None)
         words = ((part.name, parsed.text) for part in parts if (parsed := self._parse(part)).text)
-        cwd = next((value for key in CWD_KEYS if isinstance(value := facts.get(key), str) and "/" in value), None)
+        cwd = next((value for value in _find_texts(facts, CWD_KEYS) if "/" in value), None)
         project = facts.get("project")
         return SessionInfo(
             named or conversation_hash(words),
@@ -377,11 +376,15 @@ class _Dialogue(MarkdownDialogue[_Part]):
         return all(place in places or not self.lines[place][:1].strip() for place in below)
 
     @property
+    def _preface(self) -> list[str]:
+        """Return the lines between the front matter and the first marker."""
+        return self.lines[self._front.lines : self.markers[0].place if self.markers else 0]
+
+    @property
     def facts(self) -> dict[str, object]:
         """Front matter and `- Key: value` lines above the first marker, by lower-case key; the first heading as title."""
-        above = self.lines[self._front.lines : self.markers[0].place if self.markers else 0]
         facts = {
-            **_parse_facts(above),
+            **_parse_facts(self._preface),
             **{key.lower().replace(" ", "_"): value for key, value in self._front.fields.items()},
         }
         return {key: value for key, value in facts.items() if value}
@@ -389,8 +392,7 @@ class _Dialogue(MarkdownDialogue[_Part]):
     @property
     def started(self) -> str | None:
         """The time in the facts, else the first day named above the first marker, else the day in the path."""
-        above = self.lines[self._front.lines : self.markers[0].place if self.markers else 0]
-        days = (day[0] for line in above if "xported" not in line and (day := _DAY.search(line)))
+        days = (day[0] for line in self._preface if "xported" not in line and (day := _DAY.search(line)))
         return (
             _find_start(self.facts)
             or next((moment for day in days if (moment := iso_utc(day, LOCAL))), None)
@@ -419,14 +421,14 @@ class _Dialogue(MarkdownDialogue[_Part]):
             content = END_MARK.sub("", content.rstrip())
         blank = len(content) - len(content.lstrip("\n"))
         first = start - bool(marker.words) + blank
-        stamp = below or _parse_sent_line(sent) or self._above(marker.place)[1]
+        stamp = below or sent or self._above(marker.place)[1]
         time = marker.timestamp or stamp
         begun = self._find_heading_above(number)
         facts = _parse_session(self.lines[begun : marker.place]) if begun else {}
         return _Part(marker.role, marker.place + 1, content.strip(), time, first, end, marker.tool, facts=facts)
 
-    def _find_end(self, number: int) -> tuple[int, re.Match[str] | None]:
-        """Return the last line of the words under one marker, and the line with a time below them."""
+    def _find_end(self, number: int) -> tuple[int, str | None]:
+        """Return the last line of the words under one marker, and the time below them."""
         first = self.markers[number].place
         if number + 1 < len(self.markers):
             following = self.markers[number + 1].place
@@ -438,11 +440,12 @@ class _Dialogue(MarkdownDialogue[_Part]):
         if TOKENS.match(self.lines[end]):
             end = self._last(first, end - 1)
         sent = _SENT.match(self.lines[end])
-        if sent:
+        if sent is None:
+            return end, None
+        end = self._last(first, end - 1)
+        if self.lines[end].startswith(_WITH_NOTES):
             end = self._last(first, end - 1)
-            if self.lines[end].startswith(_WITH_NOTES):
-                end = self._last(first, end - 1)
-        return end, sent
+        return end, iso_utc("{}-{}-{} {}".format(*sent.groups()), LOCAL)
 
     def _begins_summary(self, place: int) -> bool:
         """Return whether a hook's summary of the session begins at a line."""
@@ -526,8 +529,12 @@ def _begins_session(facts: Mapping[str, object]) -> bool:
 
 
 def _find_start(facts: Mapping[str, object]) -> str | None:
-    dates = (value for key in DATE_KEYS if isinstance(value := facts.get(key), str))
-    return next((moment for date in dates if (moment := parse_handwritten(date))), None)
+    return next((moment for date in _find_texts(facts, DATE_KEYS) if (moment := parse_handwritten(date))), None)
+
+
+def _find_texts(facts: Mapping[str, object], keys: Sequence[str]) -> Iterator[str]:
+    """Yield the facts with one of the keys that are texts, in the order of the keys."""
+    return (value for key in keys if isinstance(value := facts.get(key), str))
 
 
 def _mark_thoughts(parts: Sequence[_Part]) -> list[_Part]:
@@ -578,10 +585,6 @@ def _parse_stamp(line: str) -> str | None:
     """Return the time if the line consists of one."""
     found = _STAMP.match(line.strip())
     return parse_handwritten(found[1]) if found else None
-
-
-def _parse_sent_line(found: re.Match[str] | None) -> str | None:
-    return iso_utc("{}-{}-{} {}".format(*found.groups()), LOCAL) if found else None
 
 
 def _is_rim(line: str) -> bool:

@@ -81,6 +81,10 @@ _MARKED = re.compile(
     r"<(sub|small|time|sup)>([^<>]{0,80})</\1>|\(([^()]{0,80})\)|\[([^\[\]]{0,80})\]|`([^`]{0,80})`|\*([^*]{0,80})\*"
 )
 _PICTURED_NAME = re.compile(r"🤖\s?\*\*[A-Z][A-Za-z]{1,30}\*\*\Z")
+_NAMED_ROLES = (("assistant", _PICTURED_NAME), ("tool", _PLUGIN))
+"""Texts that name a role by their form, whatever name is in them: a robot and a bold name of one word, or a plugin."""
+_JOINED = "\u200d\ufe0f\U0001f4bb "
+"""Characters that may follow a picture."""
 _LABEL_MARKUP = re.compile(
     r"""
     <(?P<tag>b|strong)>(?P<html>[^<>]{1,80})</(?P=tag)>
@@ -170,8 +174,7 @@ def parse_fold(lines: Sequence[str], place: int) -> RoleMarker | None:
     end = find_line(lines, lambda line: "</summary>" in line, place, min(place + LONGEST_SUMMARY, len(lines)))
     height = end + 1 - place
     found = _FOLD.match("".join(map(str.strip, lines[place : end + 1])))
-    label = _parse_label(_INLINE_TAG.sub("", found[1])) if found else None
-    if found is None or label is None:
+    if found is None or not (label := _parse_label(_INLINE_TAG.sub("", found[1]))):
         return None
     return label.mark(place, "fold", words=found[2].strip(), height=height)
 
@@ -191,23 +194,25 @@ def _parse_marked_heading(line: str, place: int) -> RoleMarker | None:
     if not (opened and heading.startswith("#") and len(line) <= LONGEST_LINE):
         return None
     marker = _parse_word(f"{opened}{comment}", place)
-    moment = _TIME.search(heading)
-    return replace(marker, timestamp=iso_utc(moment[0], LOCAL) if moment else None) if marker else None
+    return replace(marker, timestamp=_find_time(heading)) if marker else None
 
 
 def _parse_row(line: str, place: int) -> RoleMarker | None:
     """Parse a row of a table whose first column names the speaker."""
     found = _ROW.match(line)
-    label = _parse_label(found[1].strip("*_ ").removesuffix(":")) if found else None
-    if found is None or label is None or not found[2].strip():
+    if (
+        found is None
+        or not (words := found[2].strip())
+        or not (label := _parse_label(found[1].strip("*_ ").removesuffix(":")))
+    ):
         return None
-    return label.mark(place, "table", words=found[2].strip())
+    return label.mark(place, "table", words=words)
 
 
 def _parse_picture(line: str, place: int) -> RoleMarker | None:
     """Parse a picture of the speaker before the words."""
     role = _find_role("pictures", line[:1])
-    words = line[1:].lstrip("\u200d\ufe0f\U0001f4bb ").rstrip()
+    words = line[1:].lstrip(_JOINED).rstrip()
     return RoleMarker(place, role, "picture", "names", words=words) if role and words else None
 
 
@@ -339,8 +344,7 @@ def _parse_heading(found: re.Match[str] | None, place: int) -> RoleMarker | None
 def _parse_ruled(line: str, place: int) -> RoleMarker | None:
     """Parse `=== User ===`, `[USER]` or `[USER]: words`."""
     found = _RULED.match(line)
-    label = _parse_label(found[2] or found[3]) if found else None
-    if found is None or label is None:
+    if found is None or not (label := _parse_label(found[2] or found[3])):
         return None
     return label.mark(place, "ruled", words=found[4] or "")
 
@@ -363,12 +367,13 @@ def _parse_callout(line: str, place: int) -> RoleMarker | None:
     if found is None:
         return None
     role = _find_role("callouts", *re.split(r"[ _-]", found[1].lower()))
-    moment = _TIME.search(found[2])
-    return (
-        None
-        if role is None
-        else RoleMarker(place, role, "callout", "names", timestamp=iso_utc(moment[0], LOCAL) if moment else None)
-    )
+    return RoleMarker(place, role, "callout", "names", timestamp=_find_time(found[2])) if role else None
+
+
+def _find_time(text: str) -> str | None:
+    """Return the first time that a text names."""
+    moment = _TIME.search(text)
+    return iso_utc(moment[0], LOCAL) if moment else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,10 +397,10 @@ def _parse_label(text: str) -> _Label | None:
     Return None for other text.
     """
     text = text.strip().strip("#").strip().replace("：", ":")
-    if (pictured := _role_of_picture(text) or _role_of_pictured_name(text)) is not None:
+    if pictured := _find_role("pictures", text.rstrip(f":{_JOINED}")):
         return _Label(pictured)
-    if _PLUGIN.match(text):
-        return _Label("tool")
+    if named := next((role for role, pattern in _NAMED_ROLES if pattern.match(text)), None):
+        return _Label(named)
     phrase = text.removesuffix(":").strip().lower()
     if labelled := _find_role("page_labels", phrase):
         return _Label(labelled, has_verb=True)
@@ -429,16 +434,6 @@ def _find_role(table: str, *words: str) -> str | None:
     return next((role for role, known in _SPEAKERS[table].items() if not set(words).isdisjoint(known)), None)
 
 
-def _role_of_picture(text: str) -> str | None:
-    """Return the role that a picture alone stands for."""
-    return _find_role("pictures", text.rstrip(":\u200d\ufe0f\U0001f4bb "))
-
-
-def _role_of_pictured_name(text: str) -> str | None:
-    """Return the assistant's role for a robot and a bold name of one word, whatever the name is."""
-    return "assistant" if _PICTURED_NAME.match(text) else None
-
-
 def _parse_tail(rest: str) -> str | None:
     """Return the time behind a role, or "".
 
@@ -453,7 +448,6 @@ def _parse_tail(rest: str) -> str | None:
         if marked is None and (dashed is None or not _CLOCK.search(dashed["rest"])):
             return None
         span = marked[0] if marked else dashed[0] if dashed else ""
-        if moment := _TIME.search(span):
-            timestamp = iso_utc(moment[0], LOCAL) or timestamp
+        timestamp = _find_time(span) or timestamp
         rest = rest[len(span) :].strip().removeprefix(":").strip()
     return timestamp

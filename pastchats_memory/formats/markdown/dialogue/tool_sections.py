@@ -159,6 +159,10 @@ def _parse_logged(lines: Sequence[str], place: int) -> _ParsedSection | None:
     return _parse_subagent(lines, place, is_call=subagent["how"] == "Started") if subagent else None
 
 
+def _text_without_fences(lines: Sequence[str]) -> str:
+    return "\n".join(line for line in lines if not _FENCE.match(line)).strip()
+
+
 def _parse_kimi(lines: Sequence[str], place: int, name: str) -> _ParsedSection | None:
     near = range(place + 1, min(place + MOST_OF_HEAD, len(lines)))
     noted = next(((at, found[1]) for at in near if (found := _KIMI_ID.match(lines[at]))), None)
@@ -212,7 +216,7 @@ def _parse_shell(lines: Sequence[str], place: int, head: re.Match[str]) -> _Pars
     after = next((at for at, inside in enumerate(code[start - place :], start) if not inside), len(lines))
     is_command = "Command" in named
     arguments: Json = {"command": named["Command"]} if is_command else {"description": head["title"]}
-    answered = "\n".join(line for line in lines[start:after] if not _FENCE.match(line)).strip()
+    answered = _text_without_fences(lines[start:after])
     name = named.get("Tool") or head["title"].split(" ")[0] or "tool"
     use = ToolUse(place, name, arguments, answered, failed=head["status"] == "failed")
     return _ParsedSection(use, after, f"line {place}")
@@ -222,8 +226,7 @@ def _parse_observed(lines: Sequence[str], place: int) -> _ParsedSection:
     """Parse what an agent observed: a fence that may hold fences, up to the last one before the next call."""
     following = find_line(lines, _BRACKETED.match, place + 1)
     end = max((at for at in range(place, following) if _FENCE.match(lines[at])), default=place) + 1
-    body = "\n".join(line for line in lines[place + 1 : end] if not _FENCE.match(line)).strip()
-    return _ParsedSection(ToolUse(place, answered=body), end)
+    return _ParsedSection(ToolUse(place, answered=_text_without_fences(lines[place + 1 : end])), end)
 
 
 def _parse_subagent(lines: Sequence[str], place: int, *, is_call: bool) -> _ParsedSection:
@@ -263,8 +266,7 @@ def _parse_zed(lines: Sequence[str], place: int) -> _ParsedSection | None:
         return None
     label, failed, start = head
     end = next((at for at in range(start, len(lines)) if _parse_zed_head(lines, at)), len(lines))
-    body = [line for line in lines[start:end] if not _FENCE.match(line)]
-    answered = "\n".join(body).strip()
+    answered = _text_without_fences(lines[start:end])
     arguments: Json = {}
     if answered.startswith(_ZED_TERMINAL):
         arguments = {"command": label.strip("`").removeprefix("Run ")}

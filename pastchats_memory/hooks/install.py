@@ -28,7 +28,7 @@ from pastchats_memory.files.command_line import join_command
 from pastchats_memory.formats.base.hooks import HookDialect
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.registry import all_formats
-from pastchats_memory.hooks.jsonc import restore_json, with_hooks, without_ours, without_pieces
+from pastchats_memory.hooks.jsonc import with_hooks, without_inserted, without_ours, without_pieces
 
 IS_OURS = re.compile(r"pastchats[-_]memory\S{0,40} hook ")
 _JSON_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
@@ -196,8 +196,7 @@ def _without_our_hooks(record: Mapping[str, Any]) -> SettingsChange | None:
     after = None
     if path.suffix == ".json":
         mark, text = split_mark(before)
-        after = restore_json(text, pieces) if pieces else None
-        after = mark + (without_ours(text, IS_OURS) if after is None else after)
+        after = mark + without_inserted(text, pieces, lambda text: without_ours(text, IS_OURS))
     elif pieces:
         after = without_pieces(before, pieces)
     if after is None:
@@ -307,15 +306,12 @@ def find_agents(environment: Mapping[str, str] = os.environ) -> list[str]:
 
 def _command(target: str, event: str, database: str | None) -> str:
     """Return the command line that an agent runs at an event, in whatever shell it uses."""
-    return join_command(
-        [
-            *lasting_command(),
-            "hook",
-            target,
-            event,
-            *(["--db", str(Path(database).expanduser().absolute())] if database else []),
-        ]
-    )
+    return join_command([*lasting_command(), "hook", target, event, *database_options(database)])
+
+
+def database_options(database: str | None) -> list[str]:
+    """Return the option that names a database, by its full path."""
+    return ["--db", str(Path(database).expanduser().absolute())] if database else []
 
 
 def lasting_command() -> list[str]:

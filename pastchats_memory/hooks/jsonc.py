@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,10 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 """What is not closed is one token to the end, or every quotation mark behind it would be looked at as if it opened one."""
+
+_Token = tuple[int, int, str]
+"""Where a token starts and ends, and its text."""
+_CLOSING = {"{": "}", "[": "]"}
 
 
 @dataclass(slots=True)
@@ -73,43 +77,35 @@ def scan(text: str) -> Node:
     return node
 
 
-def _value(reader: Iterator[tuple[int, int, str]], first: tuple[int, int, str]) -> Node:
+def _value(reader: Iterator[_Token], first: _Token) -> Node:
     start, end, word = first
-    if word == "{":
-        return _object(reader, start)
-    if word == "[":
-        return _array(reader, start)
-    return Node(start, end, json.loads(word))
+    closing = _CLOSING.get(word)
+    return _container(reader, start, closing) if closing else Node(start, end, json.loads(word))
 
 
-def _object(reader: Iterator[tuple[int, int, str]], start: int) -> Node:
-    node = Node(start, start, members={}, last=start + 1)
+def _container(reader: Iterator[_Token], start: int, closing: str) -> Node:
+    """Parse an object or a list behind its opening bracket."""
+    node = Node(start, start, last=start + 1)
     members: dict[str, Node] = {}
-    token = next(reader)
-    while token[2] != "}":
-        key = json.loads(token[2])
-        if next(reader)[2] != ":" or not isinstance(key, str):
-            raise ValueError(key)
-        members[key] = _value(reader, next(reader))
-        node.last = members[key].end
-        token = _after_element(reader, node, "}")
-    node.members, node.end = members, token[1]
-    return node
-
-
-def _array(reader: Iterator[tuple[int, int, str]], start: int) -> Node:
-    node = Node(start, start, elements=[], last=start + 1)
     elements: list[Node] = []
     token = next(reader)
-    while token[2] != "]":
-        elements.append(_value(reader, token))
-        node.last = elements[-1].end
-        token = _after_element(reader, node, "]")
-    node.elements, node.end = elements, token[1]
+    while token[2] != closing:
+        if closing == "}":
+            key = json.loads(token[2])
+            if next(reader)[2] != ":" or not isinstance(key, str):
+                raise ValueError(key)
+            element = members[key] = _value(reader, next(reader))
+        else:
+            element = _value(reader, token)
+            elements.append(element)
+        node.last = element.end
+        token = _after_element(reader, node, closing)
+    node.end = token[1]
+    node.members, node.elements = (members, None) if closing == "}" else (None, elements)
     return node
 
 
-def _after_element(reader: Iterator[tuple[int, int, str]], node: Node, closing: str) -> tuple[int, int, str]:
+def _after_element(reader: Iterator[_Token], node: Node, closing: str) -> _Token:
     token = next(reader)
     node.has_trailing_comma = False
     if token[2] == ",":
@@ -138,17 +134,30 @@ def with_hooks(
         is_ours: found in the entries that we made.
         pieces: what was put into this text before.
     """
+    return _insert_again(
+        text, pieces, lambda text: without_ours(text, is_ours), lambda text: _add_hooks(text, hooks, extra)
+    )
+
+
+def _insert_again(
+    text: str, pieces: Sequence[str], remove: Callable[[str], str], insert: Callable[[str], Edited]
+) -> Edited:
+    """Return the settings with our part, in the place of what was put in before; the same text if it is there."""
     if not text.strip():
-        return _added(text, hooks, extra)
-    base = restore_json(text, pieces) if pieces else None
-    edited = _added(without_ours(text, is_ours) if base is None else base, hooks, extra)
+        return insert(text)
+    edited = insert(without_inserted(text, pieces, remove))
     return Edited(text) if scan(edited.text).plain() == scan(text).plain() else edited
 
 
-def _added(text: str, hooks: Mapping[str, Sequence[Any]], extra: Mapping[str, Any]) -> Edited:
+def _make(text: str, value: Any) -> Edited:
+    """Return a file to be made, behind the blanks that it has."""
+    made = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    return Edited(text + made, (made,))
+
+
+def _add_hooks(text: str, hooks: Mapping[str, Sequence[Any]], extra: Mapping[str, Any]) -> Edited:
     if not text.strip():
-        made = json.dumps({**extra, "hooks": dict(hooks)}, indent=2, ensure_ascii=False) + "\n"
-        return Edited(text + made, (made,))
+        return _make(text, {**extra, "hooks": dict(hooks)})
     edited = Edited(text)
     for key, value in extra.items():
         if key not in _members(scan(edited.text)):
@@ -207,18 +216,18 @@ def without_pieces(text: str, pieces: Sequence[str]) -> str | None:
     return text
 
 
-def restore_json(text: str, pieces: Sequence[str]) -> str | None:
+def without_inserted(text: str, pieces: Sequence[str], remove: Callable[[str], str]) -> str:
     """Return JSON without inserted pieces.
 
-    The result is None if one is no longer there unchanged, or if something behind it needs it, such as a comma.
+    If one is no longer there unchanged, or something behind it needs it, such as a comma, `remove` finds our part.
     """
-    restored = without_pieces(text, pieces)
+    restored = without_pieces(text, pieces) if pieces else None
     try:
         if restored is not None and restored.strip():
             scan(restored)
     except UsageFault:
-        return None
-    return restored
+        restored = None
+    return remove(text) if restored is None else restored
 
 
 def without_ours(text: str, is_ours: re.Pattern[str]) -> str:
@@ -251,18 +260,22 @@ def with_member(text: str, parent: str, key: str, value: Any, pieces: Sequence[s
         value: the member.
         pieces: what was put into this text before.
     """
-    base = restore_json(text, pieces) if pieces else None
-    if base is None:
-        base = without_member(text, parent, key) if text.strip() else text
-    if not base.strip():
-        made = json.dumps({parent: {key: value}}, indent=2, ensure_ascii=False) + "\n"
-        edited = Edited(base + made, (made,))
-    elif parent not in _members(scan(base)):
-        edited = _appended(Edited(base), scan(base), {key: value}, 1, parent)
-    else:
-        edited = _appended(Edited(base), _members(scan(base))[parent], value, 2, key)
-    is_same = bool(text.strip()) and scan(edited.text).plain() == scan(text).plain()
-    return Edited(text) if is_same else edited
+    return _insert_again(
+        text,
+        pieces,
+        lambda text: without_member(text, parent, key),
+        lambda text: _add_member(text, parent, key, value),
+    )
+
+
+def _add_member(text: str, parent: str, key: str, value: Any) -> Edited:
+    if not text.strip():
+        return _make(text, {parent: {key: value}})
+    root = scan(text)
+    above = _members(root).get(parent)
+    if above is None:
+        return _appended(Edited(text), root, {key: value}, 1, parent)
+    return _appended(Edited(text), above, value, 2, key)
 
 
 def find_member(text: str, parent: str, key: str) -> Any:

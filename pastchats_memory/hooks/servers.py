@@ -21,6 +21,7 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.hooks.install import (
     COMMAND,
     SettingsChange,
+    database_options,
     explain_os_errors,
     lasting_command,
     missing_folders,
@@ -31,7 +32,14 @@ from pastchats_memory.hooks.install import (
     targets,
     with_home,
 )
-from pastchats_memory.hooks.jsonc import Edited, find_member, restore_json, with_member, without_member, without_pieces
+from pastchats_memory.hooks.jsonc import (
+    Edited,
+    find_member,
+    with_member,
+    without_inserted,
+    without_member,
+    without_pieces,
+)
 
 JSON_PARENT, TOML_PARENT = "mcpServers", "mcp_servers"
 
@@ -62,8 +70,7 @@ def plan_server(
     present = _find_entry(path, before)
     if present is not None and not pieces and _is_program_there(present):
         return []
-    options = ["--db", str(Path(database).expanduser().absolute())] if database else []
-    entry = agent.server([*lasting_command(), "mcp", *options])
+    entry = agent.server([*lasting_command(), "mcp", *database_options(database)])
     if present is not None and entry.items() <= present.items():
         return []
     edited = _edit(path, before or "", {**(present or {}), **entry}, pieces)
@@ -148,8 +155,7 @@ def _without_entry(path: Path, text: str, pieces: Sequence[str]) -> str:
     mark, text = split_mark(text)
     if path.suffix == ".toml":
         return mark + _without_table(text, pieces)
-    restored = restore_json(text, pieces)
-    return mark + (without_member(text, JSON_PARENT, COMMAND) if restored is None else restored)
+    return mark + without_inserted(text, pieces, lambda text: without_member(text, JSON_PARENT, COMMAND))
 
 
 def _without_table(text: str, pieces: Sequence[str]) -> str:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from pastchats_memory.formats.markdown.dialogue.markers import SPEAKERS, parse_marker
 from pastchats_memory.redact import redact, secret_names
 from pastchats_memory.redact.commands import GRAMMARS
 from pastchats_memory.redact.rule_files import FOLDER, read_patterns
@@ -201,7 +202,36 @@ def check_patterns(file: str) -> Iterator[str]:
             yield f"{entry['name']}: finds its counter-example"
 
 
+NOTATIONS = {
+    "names": "**{}:**",
+    "sections": "**{}:**",
+    "letters": "**{}:**",
+    "callouts": "> [!{}]",
+    "page_labels": "{}:",
+    "pictures": "{} How are you?",
+}
+"""By table of `speakers.toml`, a line in which its words name a speaker."""
+
+
+def check_speakers() -> Iterator[str]:
+    """Report words that name no speaker or two, and exceptions of words that are no names."""
+    tables = tomllib.loads(SPEAKERS.read_text(encoding="utf-8"))
+    exceptions = tables.pop("not_before_a_colon")["names"]
+    for table, roles in tables.items():
+        words = [(word, role) for role, some in roles.items() for word in some]
+        for word, count in Counter(word for word, _ in words).items():
+            if count > 1:
+                yield f"{word}: stands {count} times in {table}"
+        for word, role in words:
+            marker = parse_marker([NOTATIONS[table].format(word)], 0)
+            if marker is None or marker.role != role:
+                yield f"{word}: does not name the {role} as a word of {table}"
+    names = {word for words in tables["names"].values() for word in words}
+    yield from (f"{word}: is an exception, but no name" for word in exceptions if word not in names)
+
+
 CHECKS: dict[str, Callable[[], Iterator[str]]] = {
+    "formats/markdown/dialogue/speakers.toml": check_speakers,
     "redact/rules.toml": check_redaction_rules,
     "redact/commands.toml": check_commands,
     "redact/forms.toml": check_forms,

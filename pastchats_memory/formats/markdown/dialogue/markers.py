@@ -18,9 +18,8 @@ LONGEST_LINE = 200
 LONGEST_VERB_LINE = 60
 """The most characters of `You said:` and its like; a longer line is a sentence that ends with a colon."""
 
-_SPEAKERS: dict[str, dict[str, list[str]]] = tomllib.loads(
-    Path(__file__).with_name("speakers.toml").read_text(encoding="utf-8")
-)
+SPEAKERS = Path(__file__).with_name("speakers.toml")
+_SPEAKERS: dict[str, dict[str, list[str]]] = tomllib.loads(SPEAKERS.read_text(encoding="utf-8"))
 _ROLES = {
     word: (family, role)
     for family in ("names", "sections", "letters")

@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -80,28 +80,31 @@ def plan_server(
 @explain_os_errors()
 def plan_server_removal(target: str, state: Path) -> list[SettingsChange]:
     """Return what removing the server that we added would change, and write nothing."""
-    changes = []
-    for record in read_records(state).get(record_name(target), []):
-        path = Path(record["path"])
-        before = read_settings(path)
-        if before is None or _find_entry(path, before) is None:
-            continue
-        after = _without_entry(path, before, record["pieces"])
-        changes.append(removal(record, before, after, "the MCP server"))
-    return changes
+    return [
+        removal(record, before, _without_entry(Path(record["path"]), before, record["pieces"]), "the MCP server")
+        for record, before, _ in _find_recorded(target, state)
+    ]
 
 
 @explain_os_errors()
 def find_broken_servers(state: Path) -> list[tuple[str, str]]:
     """Return each agent whose server calls a program that is gone, with the program."""
-    found = []
-    for target in targets():
-        for record in read_records(state).get(record_name(target), []):
-            path = Path(record["path"])
-            entry = _find_entry(path, read_settings(path))
-            if entry is not None and not _is_program_there(entry):
-                found.append((target, str(entry.get("command"))))
-    return found
+    return [
+        (target, str(entry.get("command")))
+        for target in targets()
+        for _, _, entry in _find_recorded(target, state)
+        if not _is_program_there(entry)
+    ]
+
+
+def _find_recorded(target: str, state: Path) -> Iterator[tuple[dict[str, Any], str, dict[str, Any]]]:
+    """Yield the record, the text and our entry of each file with a server that we added."""
+    for record in read_records(state).get(record_name(target), []):
+        path = Path(record["path"])
+        text = read_settings(path)
+        entry = _find_entry(path, text)
+        if text is not None and entry is not None:
+            yield record, text, entry
 
 
 def _find_pieces(path: Path, target: str, state: Path) -> tuple[str, ...]:

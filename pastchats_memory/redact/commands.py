@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from pastchats_memory.redact.assignments import RANK
+from pastchats_memory.redact.assignments import LEAST_LENGTH, RANK
 from pastchats_memory.redact.heuristics import SECRET_TESTS, SecretTest, is_user_password
 from pastchats_memory.redact.rule_files import compile_pattern, compile_patterns, read_rules
 from pastchats_memory.redact.rules import ScannedText, Secret
 
-LEAST_LENGTH = 4
 OPTION_SPACING = 32
 """The spacing of commands with a secret behind an option."""
 _RULES = read_rules("commands.toml")

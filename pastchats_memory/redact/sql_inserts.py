@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from pastchats_memory.redact.assignments import RANK
+from pastchats_memory.redact.assignments import LEAST_LENGTH, RANK
 from pastchats_memory.redact.heuristics import is_placeholder, is_random_secret
 from pastchats_memory.redact.rule_files import read_patterns
 from pastchats_memory.redact.rules import ScannedText, Secret
 from pastchats_memory.redact.secret_names import name_kind
 
-LEAST_LENGTH = 4
 _PATTERNS = read_patterns("places.toml")
 _HEAD = _PATTERNS["insert_head"]
 _VALUE = _PATTERNS["inserted_value"]

@@ -15,7 +15,7 @@ from pathlib import PurePath
 from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.locations import NOTE_FOLDER_DEPTH
 from pastchats_memory.formats.base.markdown import FrontMatter, front_matter
-from pastchats_memory.formats.base.source import MARKDOWN_SUFFIXES, Json, SourceFile
+from pastchats_memory.formats.base.source import MARKDOWN_SUFFIXES, Json, SourceFile, text_of
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.text.timestamps import LOCAL, date_in_path, iso_utc
 from pastchats_memory.text.truncate import keep_head
@@ -61,7 +61,7 @@ def read(source: SourceFile) -> Iterator[Turn | Unreadable]:
     front = front_matter(lines)
     facts = _facts(lines[front.lines : front.lines + FACTS_WITHIN])
     day = _first_day(facts.get("date", "")) or _dated(front, DATE_KEYS + LATER_DATE_KEYS) or date_in_path(source.path)
-    project = facts.get("project") or _text(front.fields.get("project")) or _project_of(source.path)
+    project = facts.get("project") or text_of(front.fields.get("project")) or _project_of(source.path)
     about = {key: value for key, value in front.fields.items() if key not in DATE_KEYS and key != "project"}
     is_first = True
     for part in _parts(lines, front.lines):
@@ -184,10 +184,6 @@ def _dated(front: FrontMatter, keys: tuple[str, ...]) -> str | None:
 def _first_day(text: str) -> str | None:
     found = _DAY.search(text)
     return iso_utc(found[0], LOCAL) if found else None
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None
 
 
 NOTES = Format(

@@ -110,17 +110,13 @@ def _find_sections(lines: Sequence[str], code: Sequence[bool]) -> Iterator[Fold]
 def _name_unnamed(section: Sequence[str]) -> str:
     """Return a tool name for a section of the first versions: only a command with its output, or only changes; else ""."""
     fences = list(blocks(section))
-    languages = [language for language, _, _ in fences]
-    fenced = sum(last - first + 1 for _, first, last in fences)
-    if fenced != sum(1 for line in section if line.strip()) + _count_blank_within(section, fences):
+    fenced = {place for _, first, last in fences for place in range(first, last + 1)}
+    if any(line.strip() for place, line in enumerate(section) if place not in fenced):
         return ""
+    languages = [language for language, _, _ in fences]
     if languages == ["bash", ""]:
         return RUNS
     return EDITS if languages and set(languages) == {"diff"} else ""
-
-
-def _count_blank_within(section: Sequence[str], fences: Sequence[tuple[str, int, int]]) -> int:
-    return sum(1 for _, first, last in fences for line in section[first : last + 1] if not line.strip())
 
 
 def parse_summary(block: Sequence[str]) -> Summary:

@@ -119,7 +119,25 @@ class _Screen(MarkdownDialogue[Section]):
     @cached_property
     def lines(self) -> list[str]:
         """Return the lines in the notation of today's Codex, without unsent input."""
-        return _screen_lines(self.source)
+        lines = _drop_unsent(list(_join_signed(self.source.text.split("\n"))))
+        if has_boxes(lines):
+            lines = list(replace_boxes(lines, _NOTHING))
+        if not any(line.startswith(f"{_BAR} ") for line in lines) or any(line.startswith(_LATER) for line in lines):
+            return lines
+        converted: list[str] = []
+        for barred, group in groupby(lines, key=lambda line: line.startswith(_BAR)):
+            group_lines = list(group)
+            if not barred:
+                converted += (f"• {line[2:]}" if line.startswith("> ") else line for line in group_lines)
+                continue
+            end = len(converted) + len(group_lines)
+            below = lines[end : end + 2]
+            is_sent = len(below) == 2 and not below[0].strip() and _KEYS not in below[1]  # noqa: PLR2004 - of two lines
+            first, *rest = (line.removeprefix(_BAR).removeprefix(" ") for line in group_lines)
+            converted += (
+                [f"› {first}", *(_INDENT + line for line in rest)] if is_sent else [_NOTHING] * len(group_lines)
+            )
+        return converted
 
     def dialect(self) -> Dialect:
         return any_dialect()
@@ -168,27 +186,6 @@ def _parse_action(text: str, below: Iterable[str]) -> tuple[str, dict[str, str]]
     lines_below = takewhile(lambda line: not (_ANSWER.match(line) or _PROMPT.match(line)), below)
     files = [one[1] for line in lines_below if (one := _FILE.match(line))] if _SEVERAL.match(subject) else []
     return name, {"path": ", ".join(files) or _CHANGED.sub("", subject)}
-
-
-def _screen_lines(source: SourceFile) -> list[str]:
-    """Return the lines in the notation of today's Codex, without unsent input."""
-    lines = _drop_unsent(list(_join_signed(source.text.split("\n"))))
-    if has_boxes(lines):
-        lines = list(replace_boxes(lines, _NOTHING))
-    if not any(line.startswith(f"{_BAR} ") for line in lines) or any(line.startswith(_LATER) for line in lines):
-        return lines
-    converted: list[str] = []
-    for barred, group in groupby(lines, key=lambda line: line.startswith(_BAR)):
-        group_lines = list(group)
-        if not barred:
-            converted += (f"• {line[2:]}" if line.startswith("> ") else line for line in group_lines)
-            continue
-        end = len(converted) + len(group_lines)
-        below = lines[end : end + 2]
-        is_sent = len(below) == 2 and not below[0].strip() and _KEYS not in below[1]  # noqa: PLR2004 - of two lines
-        first, *rest = (line.removeprefix(_BAR).removeprefix(" ") for line in group_lines)
-        converted += [f"› {first}", *(_INDENT + line for line in rest)] if is_sent else [_NOTHING] * len(group_lines)
-    return converted
 
 
 def _drop_unsent(lines: list[str]) -> list[str]:

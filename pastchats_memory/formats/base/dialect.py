@@ -9,7 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TypeVar
+
+import orjson
 
 from pastchats_memory.formats.base.questions import AnswerParser, parse_json_answers, parse_pairs
 
@@ -119,27 +122,23 @@ def _union(first: tuple[Spelling, ...], second: tuple[Spelling, ...]) -> tuple[S
     return tuple(dict.fromkeys((*first, *second)))
 
 
+def read_spellings(module: str) -> dict[str, tuple[str, ...]]:
+    """Return the word lists of `spellings.json` beside a module (`__file__`).
+
+    They are JSON, since a hook reads them at a prompt, and the import of a parser for TOML takes longer than the rest.
+    """
+    lists = orjson.loads(Path(module).with_name("spellings.json").read_bytes())
+    return {name: tuple(words) for name, words in lists.items()}
+
+
+_WORDS = read_spellings(__file__)
 COMMON = Dialect(
-    commands=frozenset({
-        "add-dir", "agents", "allowed-tools", "bashes", "bug", "chrome", "clear", "color", "compact", "config", "context",
-        "copy", "cost", "desktop", "diff", "doctor", "effort", "exit", "export", "extra-usage", "fast", "feedback",
-        "files", "help", "hooks", "ide", "install-github-app", "install-slack-app", "keybindings", "listen", "login",
-        "logout", "mcp", "memory", "migrate-installer", "mobile", "model", "output-style", "passes", "permissions",
-        "plugin", "plugins", "privacy-settings", "quit", "rate-limit-options", "release-notes", "reload-plugins", "remote-control",
-        "remote-env", "rename", "reset", "resume", "rewind", "sandbox", "settings", "skills", "stats", "status",
-        "statusline", "stickers", "tag", "tasks", "terminal-setup", "theme", "todos", "upgrade", "usage", "vim", "voice",
-    }),
-    todo_tools=frozenset({
-        "todowrite", "todo_write", "write_todos", "update_plan", "update_todo_list", "manage_todo_list", "todo", "todos",
-        "updatetodos", "update_todos", "update_todo", "updatetodolist", "todo_update", "settodolist", "set_todo_list",
-        "todolist", "checklist",
-    }),
-    plan_tools=frozenset({
-        "exitplanmode", "exit_plan_mode", "exitspecmode", "exit_spec_mode", "createplan", "create_plan", "update_plan",
-    }),
-    question_tools=frozenset({"askuserquestion", "askuser", "requestuserinput", "question", "askquestion", "askquestions"}),
-    editors=("text_editor", "str_replace_editor", "str-replace-editor", "str_replace_based_edit_tool"),
-    whole_editors=frozenset({"editor", "read", "write"}),
+    commands=frozenset(_WORDS["commands"]),
+    todo_tools=frozenset(_WORDS["todo_tools"]),
+    plan_tools=frozenset(_WORDS["plan_tools"]),
+    question_tools=frozenset(_WORDS["question_tools"]),
+    editors=_WORDS["editors"],
+    whole_editors=frozenset(_WORDS["whole_editors"]),
     answers=(parse_pairs, parse_json_answers),
     noise=("EISDIR",),
 )  # fmt: skip

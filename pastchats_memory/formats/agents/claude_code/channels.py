@@ -9,10 +9,9 @@ import re
 from dataclasses import dataclass
 from html import unescape
 
-AUTHOR_KEYS = (
-    "user", "username", "user_name", "sender", "sender_name", "author", "author_name", "display_name",
-    "user_id", "sender_id", "author_id",
-)  # fmt: skip
+from pastchats_memory.formats.base.dialect import read_spellings
+
+AUTHOR_KEYS = read_spellings(__file__)["author_keys"]
 """Attributes that name the person who wrote the message, best first."""
 SOURCE = "source"
 CLOSING = "</channel>"

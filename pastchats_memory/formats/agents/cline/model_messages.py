@@ -10,25 +10,23 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pastchats_memory.formats.base.agent_spellings import CLINE_ANSWER_TOOLS
+from pastchats_memory.formats.base.dialect import read_spellings
 from pastchats_memory.formats.base.session import Position, SessionBuilder, texts_of
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tags import span, without_spans
 from pastchats_memory.formats.base.tools import ToolResult, parse_result, split_exit_code, text_of_result
 from pastchats_memory.text.timestamps import iso_utc
 
+_WORDS = read_spellings(__file__)
 PERSON = ("task", "feedback", "answer", "user_message")
 """Tags around a prompt."""
-CONTEXT = ("environment_details", "mode_notice", "file_content", "folder_content", "explicit_instructions")
+CONTEXT = _WORDS["context"]
 ANSWERED = ("answer", "user_message", "feedback")
-PLUMBING = ("[TASK RESUMPTION]", "[ERROR]", "[PLAN MODE]", "# task_progress", "# TODO LIST", "You did not use a tool")
+PLUMBING = _WORDS["plumbing"]
+OPENINGS = ("<task>", "<user_message>", "<user_input mode=")
 CHECKED = 4000
 """How many characters of a message are searched for Cline's tags."""
-TOOLS = (
-    "read_file", "write_to_file", "replace_in_file", "apply_diff", "insert_content", "search_and_replace", "search_files",
-    "list_files", "list_code_definition_names", "execute_command", "browser_action", "use_mcp_tool", "access_mcp_resource",
-    "ask_followup_question", "attempt_completion", "plan_mode_respond", "new_task", "switch_mode", "codebase_search",
-    "update_todo_list", "fetch_instructions", "thinking",
-)  # fmt: skip
+TOOLS = _WORDS["tools"]
 """Tags of tool calls in the assistant's text in older versions."""
 LISTED = ("task_progress", "todos")
 """Tags of a checklist in a call as text."""
@@ -51,9 +49,7 @@ def is_api_message(record: Json) -> bool:
 def is_tagged(message: Json) -> bool:
     """Return whether a message in the user's role has Cline's tags."""
     text = texts_of(message.get("content"))[:CHECKED] if message.get("role") == "user" else ""
-    return "<environment_details>" in text or text.lstrip().startswith(
-        ("<task>", "<user_message>", "<user_input mode=")
-    )
+    return "<environment_details>" in text or text.lstrip().startswith(OPENINGS)
 
 
 class ModelMessages:
@@ -74,7 +70,8 @@ class ModelMessages:
         if message.get("isSummary") is True:
             self._builder.add_turn("system", "summary", texts_of(content), at)
         elif message["role"] == "assistant":
-            self._answer(content, at, _model(mapping_of(message.get("modelInfo"))))
+            model = mapping_of(message.get("modelInfo"))
+            self._answer(content, at, text_of(model.get("modelId")) or text_of(model.get("id")))
         else:
             self._add_user_message(content, at)
         return None
@@ -85,10 +82,8 @@ class ModelMessages:
     def _answer(self, content: object, at: Position, model: str) -> None:
         blocks = [mapping_of(block) for block in list_of(content)]
         calls = [block for block in blocks if block.get("type") == "tool_use"]
-        answers = [
-            text_of(mapping_of(call.get("input")).get(CLINE_ANSWER_TOOLS.get(text_of(call.get("name")), "")))
-            for call in calls
-        ]
+        keys = ((call, CLINE_ANSWER_TOOLS.get(text_of(call.get("name")), "")) for call in calls)
+        answers = [text_of(mapping_of(call.get("input")).get(key)) for call, key in keys]
         text = "\n\n".join([_strip_calls(texts_of(content)), *filter(None, answers)])
         self._builder.add_answer(text, at, model)
         for tag in LISTED:
@@ -100,10 +95,8 @@ class ModelMessages:
 
     def _add_call(self, call_id: str, name: str, given: Json) -> None:
         """Add a call, or one for each of several commands."""
-        commands = [
-            text_of(command) or text_of(mapping_of(command).get("command"))
-            for command in list_of(given.get("commands"))
-        ]
+        listed = list_of(given.get("commands"))
+        commands = [text_of(command) or text_of(mapping_of(command).get("command")) for command in listed]
         if name == RUN and commands:
             for place, command in enumerate(commands):
                 self._builder.add_call(f"{call_id}.{place}", name, {"command": command})
@@ -148,10 +141,6 @@ class ModelMessages:
         self._builder.add_prompt(answers, at, pictures if answers else 0)
 
 
-def _model(info: Json) -> str:
-    return text_of(info.get("modelId")) or text_of(info.get("id"))
-
-
 def _api_texts(content: object) -> Iterator[tuple[str, str]]:
     """Yield the texts of a message, and for tool results the id of the call."""
     if isinstance(content, str):
@@ -165,13 +154,13 @@ def _api_texts(content: object) -> Iterator[tuple[str, str]]:
 
 def _outputs(content: object) -> list[ToolResult]:
     """Return the results of the command line's agent, `{query, result, success}`; none for other content."""
-    parts = [part for part in map(mapping_of, list_of(content)) if isinstance(part.get("success"), bool)]
-    return [_output(part) for part in parts]
-
-
-def _output(part: Json) -> ToolResult:
-    output = split_exit_code(text_of(part.get("result")), _EXITED, failed=part["success"] is False)
-    return output if output.text or output.exit_code is not None else replace(output, text=text_of(part.get("error")))
+    outputs = []
+    for part in map(mapping_of, list_of(content)):
+        if isinstance(part.get("success"), bool):
+            output = split_exit_code(text_of(part.get("result")), _EXITED, failed=part["success"] is False)
+            is_empty = not output.text and output.exit_code is None
+            outputs.append(replace(output, text=text_of(part.get("error"))) if is_empty else output)
+    return outputs
 
 
 def _in_one_tag(text: str) -> str:

@@ -8,25 +8,17 @@ from collections.abc import Iterator
 
 import orjson
 
-from pastchats_memory.formats.base.dialect import COMMON, Dialect, UserText
+from pastchats_memory.formats.base.dialect import COMMON, Dialect, UserText, read_spellings
 from pastchats_memory.formats.base.source import list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tags import span, spans, without_rim, without_spans
 
+_WORDS = read_spellings(__file__)
 WRAPPERS = ("system_instruction",)
 """Tags around what an app that runs Codex says beside the person's words."""
-INJECTED = (
-    "<environment_context>", "# AGENTS.md instructions", "<user_instructions>", "<INSTRUCTIONS>",
-    "<permissions instructions>", "<collaboration_mode>", "<multi_agent_mode>", "<skills_instructions>", "<skill>",
-    "<app-context>", "<recommended_plugins>", "<turn_aborted>", "<user_action>", "<subagent_notification>",
-    "<user_shell_command>", "<hook_prompt ", "<goal_context>", "<extension_context>", "<additional_context", "<internal_model_context",
-    "<apps_instructions>", "<plugins_instructions>", "<scratchpad_instructions>", "<personality_spec>", "<model_switch>",
-    "<context_window", "<rollout_budget>", "<token_budget>", "<tools>", "<realtime_conversation>",
-    "<external_", "The following is the Codex agent history whose request action you are assessing",
-    "Warning: Your account was flagged", "Warning: The maximum number of unified exec processes", "Warning: apply_patch was requested via ",
-)  # fmt: skip
+INJECTED = _WORDS["injected"]
 """Beginnings of text that Codex itself sends in the user's role."""
 
-AUTOMATED = ("<heartbeat", "<scheduled-task", "<codex_internal_context", "<automation")
+AUTOMATED = _WORDS["automated"]
 """Beginnings of text that a program sends as if a person had typed it."""
 AMBIENT = "in-app-browser-context"
 """The tag around what the app adds about its browser."""
@@ -120,5 +112,5 @@ def parse_prompt(text: str) -> UserText:
 DIALECT = COMMON | Dialect(
     prompts=(parse_prompt,),
     polling=("write_stdin",),
-    never_ran=("exec_command failed", "failed in sandbox", "execution error", "apply_patch verification failed"),
+    never_ran=_WORDS["never_ran"],
 )

@@ -7,30 +7,25 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from pastchats_memory.formats.base.agent_spellings import parse_gemini_output
+from pastchats_memory.formats.base.dialect import read_spellings
 from pastchats_memory.formats.base.session import Position, SessionBuilder
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tags import span, without_rim
 from pastchats_memory.formats.base.tools import ToolResult, parse_result, text_of_result
 
+_WORDS = read_spellings(__file__)
 CONTEXT = ("session_context", "hook_context")
 SUMMARIES = ("state_snapshot", "intent_summary")
 """Tags around the summary of a compression."""
-CLIENT_TEXTS = (
-    "This is the Gemini CLI. We are setting up the context for our chat.", "This is the Qwen Code. We are setting up the context for our chat.",
-    "Here is the user's editor context as a JSON object", "Here is a summary of changes in the user's editor context",
-    "System: Please continue.", "System: Potential loop detected",
-)  # fmt: skip
+CLIENT_TEXTS = _WORDS["client_texts"]
 """Beginnings of text that the client itself sends."""
 SETTING_UP = "etting up the context for our chat"
 """Words of the text that the client sends before the first prompt."""
 CONTINUE = "Please continue."
 """The whole text that the client sends when the model stopped early."""
-TRUNCATED = (
-    "System Note: Prior conversation history was truncated",
-    "[System Note: Prior conversation history was truncated",
-)
+TRUNCATED = _WORDS["truncated"]
 """Beginnings of text in place of a missing summary."""
-ACKNOWLEDGEMENTS = ("Got it. Thanks for the context!", "Got it. Thanks for the additional context!")
+ACKNOWLEDGEMENTS = _WORDS["acknowledgements"]
 """Answers that the client writes after the context of the folder and after a summary."""
 SHELL_PROMPT = "I ran the following shell command:\n```sh\n"
 FILES_START, FILES_END = "--- Content from referenced files ---", "--- End of content ---"
@@ -80,15 +75,8 @@ def visible_text(content: object) -> str:
     if isinstance(content, str):
         return content
     parts = [content] if isinstance(content, dict) else list_of(content)
-    shown = (part if isinstance(part, str) else _shown(mapping_of(part)) for part in parts)
-    return "".join(shown)
-
-
-def _shown(part: Json) -> str:
-    return "" if part.get("thought") is True else text_of(part.get("text"))
-
-
-# Turns from the parts of a message: prompts, commands and tool results of Gemini CLI and its forks.
+    shown = (part for part in parts if mapping_of(part).get("thought") is not True)
+    return "".join(text_of(part) or text_of(mapping_of(part).get("text")) for part in shown)
 
 
 def add_prompt(builder: SessionBuilder, sent: str, at: Position, pictures: int) -> None:

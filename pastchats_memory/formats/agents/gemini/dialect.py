@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pastchats_memory.formats.base.dialect import COMMON, Dialect
+from pastchats_memory.formats.base.dialect import COMMON, Dialect, read_spellings
 from pastchats_memory.formats.base.questions import Answers, Questions
 
 _LINES = "User has provided the following answers:"
@@ -26,10 +26,7 @@ def parse_feedback(_: Questions, text: str) -> Answers | None:
     return [("", text.removeprefix(_REJECTED).partition(_STORED)[0])] if text.startswith(_REJECTED) else None
 
 
-COMMANDS = frozenset({
-    "about", "auth", "chat", "compress", "dir", "directory", "docs", "editor", "extensions", "policies", "privacy", "restore",
-    "setup-github", "shells", "shortcuts", "tools",
-})  # fmt: skip
+COMMANDS = frozenset(read_spellings(__file__)["commands"])
 """Commands that steer the client, besides those of other agents."""
 
 DIALECT = COMMON | Dialect(commands=COMMANDS, answers=(parse_feedback, parse_lines))

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pastchats_memory.formats.base.dialect import COMMON, Dialect
+from pastchats_memory.formats.base.dialect import COMMON, Dialect, read_spellings
 
+_WORDS = read_spellings(__file__)
 DIALECT = COMMON | Dialect(
-    noise=(
-        "oldString not found in content", "Tool execution aborted", "Tool execution interrupted", "Could not find oldString in",
-        "No changes to apply: oldString", "The user rejected permission to use", "The user has specified a rule which prevents",
-        "The user dismissed this question",
-    ),
-    refusals=("tool call with the following feedback:",),
+    noise=_WORDS["noise"],
+    refusals=_WORDS["refusals"],
 )  # fmt: skip

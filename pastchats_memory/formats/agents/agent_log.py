@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from pastchats_memory.formats.base.agent import AgentSession
+from pastchats_memory.formats.base.agent import AgentSession, Items
 from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.session import (
     Position,
@@ -22,21 +22,11 @@ from pastchats_memory.formats.base.session import (
 )
 from pastchats_memory.formats.base.session_names import NAMELESS, session_name
 from pastchats_memory.formats.base.sibling_files import read_sibling_field
-from pastchats_memory.formats.base.source import (
-    Element,
-    Json,
-    Records,
-    SourceFile,
-    list_of,
-    mapping_of,
-    text_of,
-    value_of,
-)
+from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of, value_of
 from pastchats_memory.formats.base.thoughts import without_thoughts
 from pastchats_memory.formats.base.tools import ToolResult, parse_printed, text_of_result
 from pastchats_memory.formats.base.visible_words import visible_words
 from pastchats_memory.formats.registry import any_dialect
-from pastchats_memory.model import Unreadable
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "computer"})
 IDS, TIMES = ("session_id", "sessionId", "conversation_id"), ("timestamp", "created_at", "time", "ts")
@@ -88,7 +78,7 @@ class _Session(AgentSession):
     def start(self) -> None:
         self.builder = SessionBuilder(self.builder.info, any_dialect())
 
-    def records(self) -> Records | Iterator[Element | Unreadable]:
+    def records(self) -> Items:
         place = _place_of_list(self.source) if self.source.shape == "json" else None
         return self.source.records() if place is None else self.source.elements(*place)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.locations import Environment
-from pastchats_memory.formats.base.session import Position, SessionInfo, count_images, folder_of, texts_of
+from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of, texts_of
 from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, number_of, text_of
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
@@ -67,7 +67,7 @@ class _Session(AgentSession):
         if role == "assistant":
             self.builder.add_answer(texts_of(shown), at, text_of(mapping_of(record.get("usage")).get("model")))
         elif not any(block.get("type") == "tool_result" for block in blocks):
-            self.builder.add_prompt(texts_of(shown), at, count_images(shown))
+            self.builder.add_content(shown, at)
         for block in blocks:
             if block.get("type") == "tool_use":
                 self.builder.add_call(text_of(block.get("id")), text_of(block.get("name")), block.get("input"))

@@ -25,7 +25,6 @@ REQUEST, CLIENT_WRAPPERS = "USER_REQUEST", ("ADDITIONAL_METADATA", "USER_SETTING
 """Tags around the person's words, and around text that the client adds."""
 GENERATED = ".system_generated"
 UNFINISHED = ("RUNNING", "IN_PROGRESS", "PENDING")
-PROMPT = "USER_INPUT"
 ANSWERS = ("PLANNER_RESPONSE", "NOTIFY_USER")
 NO_RESULTS = (*ANSWERS, "CHECKPOINT", "ERROR_MESSAGE")
 """Steps that are no tool results. An error is one while a call waits."""
@@ -47,7 +46,7 @@ def _is_step(record: Json) -> bool:
     """Return whether a record is a step: by its number, or by a kind that only Antigravity writes."""
     kind = text_of(record.get("type"))
     is_numbered = "step_index" in record and bool(kind)
-    return record.get("source") in (PERSON, MODEL) and (is_numbered or kind in (PROMPT, *ANSWERS))
+    return record.get("source") in (PERSON, MODEL) and (is_numbered or kind in ("USER_INPUT", *ANSWERS))
 
 
 class _Session(AgentSession):
@@ -77,10 +76,11 @@ class _Session(AgentSession):
         at = Position(line, record.get("created_at"), own_id)
         text, kind = text_of(record.get("content")), text_of(record.get("type"))
         match kind:
-            case name if name == PROMPT:
+            case "USER_INPUT":
                 self.waiting.clear()
                 self.builder.model = found[1] if (found := _MODEL.search(text)) else self.builder.model
-                self.builder.add_prompt(_unwrap(text), at)
+                words = "\n\n".join(spans(text, REQUEST)) or without_spans(text, CLIENT_WRAPPERS).strip()
+                self.builder.add_prompt(words, at)
             case "CHECKPOINT":
                 self.builder.add_turn("system", "summary", text, at)
             case "ERROR_MESSAGE" if not self.waiting:
@@ -102,11 +102,6 @@ class _Session(AgentSession):
         known = {name: arguments[key] for key, name in INPUTS.items() if key in arguments}
         self.builder.add_call(call_id, text_of(call.get("name")), arguments | known)
         self.waiting.append(call_id)
-
-
-def _unwrap(text: str) -> str:
-    """Return what the person typed, without the client's notes."""
-    return "\n\n".join(spans(text, REQUEST)) or without_spans(text, CLIENT_WRAPPERS).strip()
 
 
 def _parse_result(step: Json, text: str) -> ToolResult:

@@ -11,14 +11,7 @@ from pathlib import Path
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.locations import below_folder
-from pastchats_memory.formats.base.session import (
-    Position,
-    SessionBuilder,
-    SessionInfo,
-    count_images,
-    folder_of,
-    texts_of,
-)
+from pastchats_memory.formats.base.session import Position, SessionInfo, count_images, folder_of, texts_of
 from pastchats_memory.formats.base.sibling_files import read_sibling_json
 from pastchats_memory.formats.base.source import BadJson, Json, SourceFile, list_of, mapping_of, parse_json, text_of
 from pastchats_memory.formats.base.tools import ToolResult
@@ -75,20 +68,29 @@ class _Session(AgentSession):
             return f"content of a message is a {type(content).__name__}"
         match message.get("role"):
             case "user":
-                self.builder.add_prompt(
-                    text_of_editor(record.get("editorState")) or texts_of(content),
-                    at,
-                    count_images(content, ("imageUrl",)),
-                )
+                text = text_of_editor(record.get("editorState")) or texts_of(content)
+                self.builder.add_prompt(text, at, count_images(content, ("imageUrl",)))
             case "assistant":
                 titles = [text_of(mapping_of(log).get("modelTitle")) for log in list_of(record.get("promptLogs"))]
                 self.builder.add_answer(texts_of(content), at, next(iter(titles[-1:]), ""))
-                _add_tools(self.builder, record, at)
+                self._add_tools(record, at)
             case "tool":
                 self.builder.add_result(text_of(message.get("toolCallId")), ToolResult(texts_of(content)), at)
         if summary := text_of(record.get("conversationSummary")):
             self.builder.add_turn("system", "summary", summary, at)
         return None
+
+    def _add_tools(self, item: Json, at: Position) -> None:
+        """Add the calls of an answer, and their failures if the item has their states."""
+        for call in map(mapping_of, list_of(mapping_of(item.get("message")).get("toolCalls"))):
+            function = mapping_of(call.get("function"))
+            self.builder.add_call(text_of(call.get("id")), text_of(function.get("name")), function.get("arguments"))
+        for state in map(mapping_of, list_of(item.get("toolCallStates"))):
+            parts = [mapping_of(part) for part in list_of(state.get("output"))]
+            has_failed = any(text_of(part.get("status")).startswith(COMMAND_FAILED) for part in parts)
+            if has_failed or state.get("status") in FAILED:
+                texts = [text_of(part.get("content")) for part in parts]
+                self.builder.add_result(text_of(state.get("toolCallId")), ToolResult("\n".join(texts), failed=True), at)
 
 
 def _start_of(session_id: str, folder: Path) -> str | None:
@@ -96,19 +98,6 @@ def _start_of(session_id: str, folder: Path) -> str | None:
     entries = map(mapping_of, list_of(read_sibling_json(folder / "sessions.json")))
     dates = (entry.get("dateCreated") for entry in entries if entry.get("sessionId") == session_id)
     return next((to_the_minute(iso_utc(date)) for date in dates), None)
-
-
-def _add_tools(builder: SessionBuilder, item: Json, at: Position) -> None:
-    """Add the calls of an answer, and their failures if the item has their states."""
-    for call in map(mapping_of, list_of(mapping_of(item.get("message")).get("toolCalls"))):
-        function = mapping_of(call.get("function"))
-        builder.add_call(text_of(call.get("id")), text_of(function.get("name")), function.get("arguments"))
-    for state in map(mapping_of, list_of(item.get("toolCallStates"))):
-        parts = [mapping_of(part) for part in list_of(state.get("output"))]
-        has_failed = any(text_of(part.get("status")).startswith(COMMAND_FAILED) for part in parts)
-        if has_failed or state.get("status") in FAILED:
-            texts = [text_of(part.get("content")) for part in parts]
-            builder.add_result(text_of(state.get("toolCallId")), ToolResult("\n".join(texts), failed=True), at)
 
 
 def text_of_editor(state: object) -> str:

@@ -14,10 +14,10 @@ from typing import ClassVar
 from pastchats_memory.formats.base.format import Format, resume_with
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
-from pastchats_memory.formats.base.source import Json, list_of, mapping_of, number_of, parse_json, text_of
+from pastchats_memory.formats.base.source import Json, list_of, mapping_of, parse_json, text_of
 from pastchats_memory.formats.base.sqlite_sessions import SqliteSessions, Tables
 from pastchats_memory.formats.base.tags import without_rim
-from pastchats_memory.formats.base.tools import ToolResult, split_exit_code
+from pastchats_memory.formats.base.tools import parse_printed, split_exit_code
 
 FOLDERS = (".crush", ".opencode")
 """Folders of the database, below the project."""
@@ -53,23 +53,18 @@ class CrushSessions(SqliteSessions):
         columns = ("id", "role", "parts", "model", "created_at", "is_summary_message")
         where = {"session_id": builder.info.conversation_id}
         rows = self.database.rows("messages", columns, where=where, order=("created_at",))
-        for own_id, role, parts, model, created, is_summary in rows:
-            encoded = parts if isinstance(parts, bytes) else text_of(parts)
-            blocks = [_flatten(mapping_of(part)) for part in list_of(parse_json(encoded))]
+        for own_id, role, content, model, created, is_summary in rows:
+            encoded = content if isinstance(content, bytes) else text_of(content)
+            parts = map(mapping_of, list_of(parse_json(encoded)))
+            blocks = [mapping_of(part.get("data")) | {"type": part.get("type")} for part in parts]
             builder.model = text_of(model)
             at = Position(1, created, text_of(own_id), branch)
             _add_message(builder, "summary" if is_summary else text_of(role), blocks, at)
 
 
-def _flatten(part: Json) -> Json:
-    """Return the fields of a part, with its type among them."""
-    return mapping_of(part.get("data")) | {"type": part.get("type")}
-
-
 def _add_message(builder: SessionBuilder, role: str, blocks: list[Json], at: Position) -> None:
-    text = "\n\n".join(
-        text_of(block.get("text")) for block in blocks if block["type"] == "text" and block.get("hidden") is not True
-    )
+    shown = (block for block in blocks if block["type"] == "text" and block.get("hidden") is not True)
+    text = "\n\n".join(text_of(block.get("text")) for block in shown)
     match role:
         case "summary":
             builder.add_turn("system", "summary", text, at)
@@ -82,11 +77,11 @@ def _add_message(builder: SessionBuilder, role: str, blocks: list[Json], at: Pos
             case "tool_call":
                 builder.add_call(text_of(block.get("id")), text_of(block.get("name")), block.get("input"))
             case "tool_result":
-                builder.add_result(text_of(block.get("tool_call_id")), _parse_result(block), at)
+                printed = without_rim(text_of(block.get("content")), CWD)
+                output = split_exit_code(printed, _EXIT, failed=block.get("is_error") is True)
+                builder.add_result(text_of(block.get("tool_call_id")), output, at)
             case "shell_command":
-                code = number_of(block.get("exit_code"))
-                output = ToolResult(text_of(block.get("output")), code, failed=bool(code))
-                builder.add_typed_command(text_of(block.get("command")), output, at)
+                builder.add_typed_command(text_of(block.get("command")), parse_printed(block), at)
             case "finish" if flag := FLAGS.get(text_of(block.get("reason"))):
                 builder.queue.flag(flag)
 
@@ -94,12 +89,6 @@ def _add_message(builder: SessionBuilder, role: str, blocks: list[Json], at: Pos
 def _is_picture(block: Json) -> bool:
     is_image = block["type"] == "binary" and text_of(block.get("MIMEType")).startswith("image/")
     return is_image or block["type"] == "image_url"
-
-
-def _parse_result(block: Json) -> ToolResult:
-    """Return a tool result; the last line of a failed command is its exit code."""
-    text = without_rim(text_of(block.get("content")), CWD)
-    return split_exit_code(text, _EXIT, failed=block.get("is_error") is True)
 
 
 def locations(environment: Environment) -> Iterator[Path]:

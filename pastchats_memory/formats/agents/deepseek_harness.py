@@ -8,7 +8,7 @@ from __future__ import annotations
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import Format, has_record
 from pastchats_memory.formats.base.locations import below_folder
-from pastchats_memory.formats.base.session import Position, count_images, folder_of, texts_of
+from pastchats_memory.formats.base.session import Position, folder_of, texts_of
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, number_of, parse_json, text_of
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
@@ -83,14 +83,12 @@ class _Session(AgentSession):
         if is_summary:
             self.builder.add_turn("system", "summary", texts_of(content), at)
         elif kind in TYPED or (self.branch == "sidechain" and kind not in INJECTED):
-            self.builder.add_prompt(texts_of(content), at, count_images(content))
+            self.builder.add_content(content, at)
 
     def _add_result(self, data: Json, message: Json, at: Position) -> None:
         """Add the result of a call, which newer versions do not put into a block of its own."""
-        blocks = [
-            block for block in map(mapping_of, list_of(message.get("content"))) if block.get("type") == "tool-result"
-        ]
-        block = blocks[0] if blocks else message
+        blocks = map(mapping_of, list_of(message.get("content")))
+        block = next((block for block in blocks if block.get("type") == "tool-result"), message)
         failed = block.get("isError") is True or bool(mapping_of(data.get("error")))
         call_id = text_of(block.get("toolCallId")) or text_of(mapping_of(message.get("source")).get("callId"))
         self.builder.add_result(call_id, ToolResult(text_of_result(block.get("content")), failed=failed), at)

@@ -9,15 +9,7 @@ from pastchats_memory.files.foreign_sqlite import ForeignDatabase, Value
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.locations import Environment
-from pastchats_memory.formats.base.session import (
-    Position,
-    Row,
-    SessionBuilder,
-    SessionInfo,
-    count_images,
-    folder_of,
-    texts_of,
-)
+from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of, texts_of
 from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, parse_json, text_of, value_of
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 
@@ -38,16 +30,14 @@ def detect(source: SourceFile) -> int:
     if source.shape == "json":
         document = mapping_of(source.outline)
         return CERTAIN if _is_header(document) and isinstance(document.get(EXPORTED), list) else 0
-    return CERTAIN if any(_is_header(record) or _has_tool_block(record) for record in source.sample) else 0
+    dated = (block for record in source.sample if "created" in record for block in _blocks_of(record))
+    has_tools = any(block.get("type") in TOOLS for block in dated)
+    return CERTAIN if has_tools or any(map(_is_header, source.sample)) else 0
 
 
 def _is_header(record: Json) -> bool:
     has_mark = any(key in record for key in ("message_count", "description", EXPORTED))
     return isinstance(record.get("working_dir"), str) and has_mark and "role" not in record
-
-
-def _has_tool_block(record: Json) -> bool:
-    return "created" in record and any(block.get("type") in TOOLS for block in _blocks_of(record))
 
 
 def read(source: SourceFile) -> Iterator[Row]:
@@ -115,10 +105,9 @@ def _add_message(builder: SessionBuilder, record: Json, blocks: list[Json], at: 
     if record.get("role") == "assistant":
         builder.add_answer(texts_of(shown), at)
     elif not any(block.get("type") == "toolResponse" for block in blocks):
-        builder.add_prompt(texts_of(shown), at, count_images(shown))
-    if replies := [
-        _form_text(mapping_of(block.get("data"))) for block in blocks if block.get("type") == "actionRequired"
-    ]:
+        builder.add_content(shown, at)
+    forms = [mapping_of(block.get("data")) for block in blocks if block.get("type") == "actionRequired"]
+    if replies := list(map(_form_text, forms)):
         builder.add_prompt("\n\n".join(filter(None, replies)), at, kind="answer")
     for block in blocks:
         call_id = text_of(block.get("id"))
@@ -129,17 +118,15 @@ def _add_message(builder: SessionBuilder, record: Json, blocks: list[Json], at: 
             result = mapping_of(block.get("toolResult"))
             value = result.get("value")
             failed = result.get("status") == "error" or mapping_of(value).get("isError") is True
-            builder.add_result(
-                call_id, ToolResult(_result_text(value) or text_of(result.get("error")), failed=failed), at
-            )
+            text = _result_text(value) or text_of(result.get("error"))
+            builder.add_result(call_id, ToolResult(text, failed=failed), at)
 
 
 def _form_text(action: Json) -> str:
     """Return what the person filled into a tool's form, a field a line."""
     data = action.get("user_data", action.get("userData"))
-    return "\n".join(
-        f"{key}: {value}" for key, value in mapping_of(data).items() if isinstance(value, str | int | float)
-    )
+    filled = ((key, value) for key, value in mapping_of(data).items() if isinstance(value, str | int | float))
+    return "\n".join(f"{key}: {value}" for key, value in filled)
 
 
 def _result_text(value: object) -> str:
@@ -186,8 +173,7 @@ GOOSE = Format(
     read=read,
     program="Goose",
     locations=locations,
-    resume=resume_with(
-        "goose", "session", "--resume", "--session-id"
-    ),  # https://block.github.io/goose/docs/guides/goose-cli-commands
+    # https://block.github.io/goose/docs/guides/goose-cli-commands
+    resume=resume_with("goose", "session", "--resume", "--session-id"),
     verified="2026-11",
 )

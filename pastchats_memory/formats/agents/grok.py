@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
 from urllib.parse import unquote
 
 from pastchats_memory.formats.base.agent import AgentSession
@@ -25,6 +24,8 @@ from pastchats_memory.formats.base.tools import ToolResult, parse_printed
 
 UPDATES, SENT, SUMMARY = "updates.jsonl", "chat_history", "summary.json"
 CHUNKS = {"user_message_chunk": "user", "agent_message_chunk": "assistant"}
+KNOWN = ("kind", "title", "rawInput", "locations", "is_added")
+"""Keys of a call that later updates may leave out."""
 ENDED = ("completed", "failed")
 
 _FOLDER = re.compile(r"/|[A-Za-z]:[/\\]")
@@ -47,9 +48,10 @@ class _Session(AgentSession):
         """The known fields of each call that has not ended, by its id."""
 
     def session_info(self) -> SessionInfo:
-        """Return the session's id and working directory by the names of its folders."""
+        """Return the session by its folder's name, and the working directory by the folder above, if long by a file."""
         folder = self.source.path.parent
-        return SessionInfo(folder.name or None, _working_directory(folder.parent))
+        path = read_sibling(folder.parent / ".cwd").strip() or unquote(folder.parent.name)
+        return SessionInfo(folder.name or None, path if _FOLDER.match(path) else None)
 
     def add_record(self, record: Json, line: int) -> str | None:
         update, params = _update_of(record), mapping_of(record.get("params"))
@@ -83,18 +85,10 @@ class _Session(AgentSession):
             name = text_of(call.get("kind")) or text_of(call.get("title")) or "tool"
             self.builder.add_call(call_id, name, _input_of(call))
             call["is_added"] = True
-        self.open[call_id] = {
-            key: call[key] for key in ("kind", "title", "rawInput", "locations", "is_added") if key in call
-        }
+        self.open[call_id] = {key: call[key] for key in KNOWN if key in call}
         if has_ended:
             self.builder.add_result(call_id, _parse_result(call), at)
             del self.open[call_id]
-
-
-def _working_directory(group: Path) -> str | None:
-    """Return the folder by the name of its sessions' folder or, if long, by `.cwd` in it."""
-    path = read_sibling(group / ".cwd").strip() or unquote(group.name)
-    return path if _FOLDER.match(path) else None
 
 
 def _input_of(call: Json) -> Json:

@@ -15,15 +15,7 @@ from typing import ClassVar
 from pastchats_memory.formats.base.dialect import COMMON, UserText
 from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.locations import below_folder
-from pastchats_memory.formats.base.session import (
-    Position,
-    Row,
-    SessionBuilder,
-    SessionInfo,
-    count_images,
-    folder_of,
-    texts_of,
-)
+from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of, texts_of
 from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, parse_json, text_of, value_of
 from pastchats_memory.formats.base.sqlite_sessions import SqliteSessions, Tables
 from pastchats_memory.formats.base.tools import ToolResult, parse_printed
@@ -42,10 +34,8 @@ EXPORTED = frozenset({"id", "source", "started_at", "parent_session_id", "messag
 
 _SKILL = re.compile(r'\[(?:SYSTEM|IMPORTANT): The user has invoked the "([^"\n]{1,80})" skill\b')
 _AUTO_LOADED = re.compile(r'\[IMPORTANT: The "[^"\n]{1,80}" skill is auto-loaded\.')
-INSTRUCTION, NOTE = (
-    "The user has provided the following instruction alongside the skill invocation: ",
-    "\n\n[Runtime note:",
-)
+INSTRUCTION = "The user has provided the following instruction alongside the skill invocation: "
+NOTE = "\n\n[Runtime note:"
 """What stands before the person's words behind a skill, the last of its kind, and what may follow them."""
 BUNDLED, LOADED = "\nUser instruction: ", "\n\n[Loaded as part of the "
 """The same before the skills of a bundle, the first of its kind."""
@@ -74,10 +64,8 @@ def _build_session(
     session: Mapping[str, object], messages: Iterable[Sequence[object]], line: int = 1
 ) -> SessionBuilder:
     """Return the session with its messages, each once: a retained message is repeated after a compaction."""
-    metadata: Json = {
-        "title": text_of(session.get("title")),
-        "parent_conversation_id": text_of(session.get("parent_session_id")),
-    }
+    title, parent = text_of(session.get("title")), text_of(session.get("parent_session_id"))
+    metadata: Json = {"title": title, "parent_conversation_id": parent}
     builder = SessionBuilder(SessionInfo(text_of(session.get("id")), folder_of(session.get("cwd")), metadata=metadata))
     builder.model = text_of(session.get("model"))
     branch = "sidechain" if session.get("source") == DELEGATED else "main"
@@ -131,11 +119,14 @@ def _add_message(
             case "user" if (typed := _parse_skill(text)) is not None:
                 builder.add_prompt(typed.text, at, kind="command" if typed.is_command else "prompt")
             case "user":
-                builder.add_prompt(texts_of(content), at, count_images(content, ("image", "image_url")))
+                builder.add_content(content, at, ("image", "image_url"))
             case "assistant":
                 builder.add_answer(texts_of(content), at)
             case "tool":
-                builder.add_result(text_of(call_id), _parse_result(texts_of(content)), at)
+                printed = texts_of(content)
+                fields = mapping_of(value_of(printed))
+                output = parse_printed(fields, failed=bool(fields.get("error"))) if fields else ToolResult(printed)
+                builder.add_result(text_of(call_id), output, at)
     for call in map(mapping_of, list_of(calls) or list_of(parse_json(text_of(calls) or "[]"))):
         arguments = mapping_of(value_of((mapping_of(call.get("function")) or call).get("arguments")))
         builder.info.cwd = builder.info.cwd or folder_of(arguments.get("workdir"))
@@ -153,12 +144,6 @@ def _parse_skill(text: str) -> UserText | None:
     if not prompt and INSTRUCTION in text:
         prompt = text.rpartition(INSTRUCTION)[2].partition(NOTE)[0]
     return COMMON.parse_command(found[1], prompt)
-
-
-def _parse_result(text: str) -> ToolResult:
-    """Return a result: text, or an object with the output, the exit code and the error."""
-    fields = mapping_of(value_of(text))
-    return parse_printed(fields, failed=bool(fields.get("error"))) if fields else ToolResult(text)
 
 
 HERMES = Format(

@@ -36,7 +36,8 @@ _EXIT = re.compile(r"(?:failed with |\A)exit code:? (\d{1,9})\b", re.IGNORECASE)
 
 
 def _is_event(record: Json) -> bool:
-    return record.get("type") in EVENTS or _older_event(record)[0] in OLDER
+    is_known = record.get("type") in EVENTS or _older_event(record)[0] in OLDER
+    return is_known or record.get("role") == CHECKPOINT
 
 
 def _older_event(record: Json) -> tuple[str, Json]:
@@ -176,11 +177,8 @@ def _folder_by_digest(group: Path) -> str | None:
     """Return the listed folder whose digest names a group of sessions, or None."""
     listed = mapping_of(parse_json(read_sibling(group.parent.parent / "kimi.json"))).get("work_dirs")
     paths = (text_of(mapping_of(folder).get("path")) for folder in list_of(listed))
-    return next((path for path in paths if group.name == _digest(path)), None)
-
-
-def _digest(path: str) -> str:
-    return md5(path.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
+    digests = ((path, md5(path.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()) for path in paths)
+    return next((path for path, digest in digests if group.name == digest), None)
 
 
 def _parse_noted_result(text: str) -> ToolResult:
@@ -204,7 +202,7 @@ def locations(environment: Environment) -> Iterator[Path]:
 KIMI = Format(
     name="kimi",
     version=3,
-    detect=has_record(lambda record: _is_event(record) or record.get("role") == CHECKPOINT),
+    detect=has_record(_is_event),
     read=_Session.read,
     program="Kimi",
     locations=locations,

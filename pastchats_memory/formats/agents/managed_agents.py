@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import CERTAIN, Format
-from pastchats_memory.formats.base.session import Position, SessionInfo, count_images, texts_of
+from pastchats_memory.formats.base.session import Position, SessionInfo, texts_of
 from pastchats_memory.formats.base.session_names import session_name
 from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tools import ToolResult
@@ -46,7 +46,7 @@ class _Session(AgentSession):
         kind, content, own_id = text_of(record.get("type")), record.get("content"), text_of(record.get("id"))
         at = Position(line, record.get("processed_at"), own_id)
         if kind == "user.message":
-            self.builder.add_prompt(texts_of(content), at, count_images(content))
+            self.builder.add_content(content, at)
         elif kind == "user.define_outcome":
             self.builder.add_prompt(text_of(record.get("description")), at)
         elif kind == "agent.message":
@@ -54,10 +54,8 @@ class _Session(AgentSession):
         elif kind in CALLS:
             self.builder.add_call(own_id, text_of(record.get("name")) or "tool", record.get("input"))
         elif kind in RESULTS:
-            failed = record.get("is_error") is True
-            self.builder.add_result(
-                text_of(record.get(RESULTS[kind])), ToolResult(texts_of(content), failed=failed), at
-            )
+            output = ToolResult(texts_of(content), failed=record.get("is_error") is True)
+            self.builder.add_result(text_of(record.get(RESULTS[kind])), output, at)
         return None
 
 

@@ -9,7 +9,7 @@ Source: `openhands-sdk/openhands/sdk/event` of github.com/OpenHands/software-age
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,13 +17,12 @@ from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.format import CERTAIN, Companions, Format, resume_with
 from pastchats_memory.formats.base.locations import below_home
-from pastchats_memory.formats.base.session import Position, SessionInfo, count_images, folder_of, texts_of
+from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of, texts_of
 from pastchats_memory.formats.base.sibling_files import is_sibling, read_sibling_field
 from pastchats_memory.formats.base.source import (
     BadJson,
     Json,
     Record,
-    Records,
     SourceFile,
     list_of,
     mapping_of,
@@ -86,7 +85,7 @@ class _Session(AgentSession):
         folder = path.parent.parent
         return SessionInfo(folder.name, folder_of(read_sibling_field(folder / STATE, "working_dir")))
 
-    def records(self) -> Records | Iterator[Record | Unreadable]:
+    def records(self) -> Iterable[Record | Unreadable]:
         return self.source.records() if self.source.shape == "jsonl" else _events(self.source.path)
 
     def add_record(self, record: Json, line: int) -> str | None:
@@ -97,14 +96,17 @@ class _Session(AgentSession):
                 message = mapping_of(record.get("llm_message"))
                 content = message.get("content")
                 if record.get("source") == "user":
-                    self.builder.add_prompt(texts_of(content), at, count_images(content))
+                    self.builder.add_content(content, at)
                 else:
                     self.builder.add_answer(texts_of(content), at)
             case "ActionEvent":
                 self.builder.add_answer(texts_of(record.get("thought")), at)
                 self._add_call(record, call_id, at)
             case "ObservationEvent":
-                self.builder.add_result(call_id, _parse_result(mapping_of(record.get("observation"))), at)
+                observed = mapping_of(record.get("observation"))
+                printed = parse_printed(observed, failed=observed.get("is_error") is True)
+                output = replace(printed, text=texts_of(observed.get("content")) or printed.text)
+                self.builder.add_result(call_id, output, at)
             case "AgentErrorEvent":
                 self.builder.add_result(call_id, ToolResult(text_of(record.get("error")), failed=True), at)
             case "Condensation":
@@ -116,10 +118,8 @@ class _Session(AgentSession):
     def _add_call(self, record: Json, call_id: str, at: Position) -> None:
         """Add a call, the last answer or a plan; a refused one has the model's arguments only."""
         arguments = mapping_of(record.get("tool_call")).get("arguments")
-        name, action = (
-            text_of(record.get("tool_name")),
-            mapping_of(record.get("action")) or mapping_of(value_of(arguments)),
-        )
+        name = text_of(record.get("tool_name"))
+        action = mapping_of(record.get("action")) or mapping_of(value_of(arguments))
         if name == FINISH:
             self.builder.add_answer(text_of(action.get("message")), at)
         else:
@@ -132,12 +132,6 @@ def _events(path: Path) -> Iterator[Record | Unreadable]:
     for file in event_files(path) or [path]:
         value = SourceFile(file).document
         yield Unreadable(str(file), 0, f"not JSON: {value.reason}") if isinstance(value, BadJson) else Record(1, value)
-
-
-def _parse_result(observation: Json) -> ToolResult:
-    """Return a tool result, with the exit code of a command."""
-    printed = parse_printed(observation, failed=observation.get("is_error") is True)
-    return replace(printed, text=texts_of(observation.get("content")) or printed.text)
 
 
 OPENHANDS = Format(

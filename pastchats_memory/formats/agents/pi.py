@@ -12,11 +12,11 @@ from pathlib import Path
 
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.checkpoint import CannotResume
-from pastchats_memory.formats.base.format import CERTAIN, Format, StoredSession
+from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import Position, count_images, folder_of, texts_of
-from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, number_of, text_of
-from pastchats_memory.formats.base.tools import ToolResult, split_exit_code, text_of_result
+from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.tools import ToolResult, parse_printed, split_exit_code, text_of_result
 from pastchats_memory.formats.base.tree import parent_in
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
@@ -65,11 +65,7 @@ class _Session(AgentSession):
     has_branches = True
 
     def scan_record(self, record: Json) -> None:
-        """Add an entry's place in the tree, and what it says about every turn.
-
-        Raises:
-            CannotResume: an appended entry renames the session.
-        """
+        """Add an entry's place and what it says about every turn. Raises CannotResume if it renames a session later."""
         self.branches.add(text_of(record.get("id")), parent_in(record, "parentId"))
         if not _is_header(record) and record.get("type") != NAME:
             return
@@ -86,7 +82,8 @@ class _Session(AgentSession):
             info.cwd = folder_of(record.get("cwd"))
             info.started = to_the_minute(iso_utc(record.get("timestamp")))
             parent = text_of(record.get("parentSession")) or text_of(record.get("branchedFrom"))
-            info.metadata["parent_conversation_id"] = _session_in(parent)
+            name = parent.replace("\\", "/").rpartition("/")[2]  # of the file, `<time>_<id>.jsonl`, or the id
+            info.metadata["parent_conversation_id"] = name.removesuffix(".jsonl").rpartition("_")[2]
         else:
             info.metadata["title"] = text_of(record.get("name"))
 
@@ -109,11 +106,11 @@ class _Session(AgentSession):
             case "assistant":
                 self._add_answer(message, at)
             case "toolResult":
-                self.builder.add_result(text_of(message.get("toolCallId")), _parse_result(message), at)
+                text, failed = text_of_result(content), message.get("isError") is True
+                output = split_exit_code(text, _EXITED, failed=True) if failed else ToolResult(text)
+                self.builder.add_result(text_of(message.get("toolCallId")), output, at)
             case "bashExecution" if command := text_of(message.get("command")):
-                code = number_of(message.get("exitCode"))
-                output = ToolResult(text_of(message.get("output")), code, failed=bool(code))
-                self.builder.add_typed_command(command, output, at)
+                self.builder.add_typed_command(command, parse_printed(message), at)
         return None
 
     def _add_answer(self, message: Json, at: Position) -> None:
@@ -126,30 +123,11 @@ class _Session(AgentSession):
             self.builder.queue.flag(flag)
 
 
-def _session_in(parent: str) -> str:
-    """Return the session's id by its file's name `<time>_<id>.jsonl`, or an id."""
-    return parent.replace("\\", "/").rpartition("/")[2].removesuffix(".jsonl").rpartition("_")[2]
-
-
-def _parse_result(message: Json) -> ToolResult:
-    """Return a tool result; the last line of a failed command is its exit code."""
-    text, failed = text_of_result(message.get("content")), message.get("isError") is True
-    return split_exit_code(text, _EXITED, failed=True) if failed else ToolResult(text)
-
-
 def locations(environment: Environment) -> Iterator[Path]:
     """Yield the folder of pi's sessions, then those of OpenClaw."""
     yield environment.home / ".pi" / "agent" / "sessions"
     folder = environment.folder("OPENCLAW_STATE_DIR", environment.home / ".openclaw")
     yield from sorted(folder.glob("agents/*/sessions"))
-
-
-def resume(session: StoredSession) -> list[str]:
-    """Return the command that opens a session by its file.
-
-    Source: github.com/tiann/hapi/pull/1206 (`--session <path|id>`).
-    """
-    return ["pi", "--session", str(session.path)]
 
 
 PI = Format(
@@ -159,6 +137,6 @@ PI = Format(
     read=_Session.read,
     program="pi, OpenClaw",
     locations=locations,
-    resume=resume,
+    resume=lambda session: ["pi", "--session", str(session.path)],  # github.com/tiann/hapi/pull/1206
     verified="2026-11",
 )

@@ -13,15 +13,7 @@ from pathlib import Path
 
 from pastchats_memory.formats.base.format import CERTAIN, Companions, Format, resume_with
 from pastchats_memory.formats.base.locations import Environment
-from pastchats_memory.formats.base.session import (
-    Position,
-    Row,
-    SessionBuilder,
-    SessionInfo,
-    count_images,
-    folder_of,
-    texts_of,
-)
+from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of, texts_of
 from pastchats_memory.formats.base.sibling_files import is_sibling, read_sibling, read_sibling_json
 from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, parse_json, text_of
 from pastchats_memory.formats.base.tools import ToolResult, parse_printed
@@ -66,10 +58,8 @@ def read(source: SourceFile) -> Iterator[Row]:
     """Yield the turns in the order in which their entries began."""
     meta = mapping_of(source.document)
     cwd = folder_of(mapping_of(meta.get("environment")).get("working_directory"))
-    metadata: Json = {
-        "title": text_of(meta.get("title")),
-        "parent_conversation_id": text_of(meta.get("parent_session_id")),
-    }
+    title, parent = text_of(meta.get("title")), text_of(meta.get("parent_session_id"))
+    metadata: Json = {"title": title, "parent_conversation_id": parent}
     builder = SessionBuilder(SessionInfo(text_of(meta.get("session_id")), cwd, metadata=metadata))
     builder.model = text_of(mapping_of(meta.get("config")).get("model_name"))
     entries, faults = _entries_of(source.path.parent)
@@ -117,7 +107,7 @@ def _add_entry(builder: SessionBuilder, entry: Json) -> None:
     content = entry.get("content")
     match entry.get("type"), entry.get("role"):
         case "message", "user":
-            builder.add_prompt(texts_of(content), at, count_images(content))
+            builder.add_content(content, at)
         case "message", "assistant":
             builder.add_answer(texts_of(content), at)
         case "effect", _:

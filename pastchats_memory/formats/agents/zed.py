@@ -34,16 +34,8 @@ from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 """The same module, in the standard library from 3.14 on."""
 COLUMNS = (
-    "id",
-    "summary",
-    "updated_at",
-    "created_at",
-    "data_type",
-    "data",
-    "parent_id",
-    "folder_paths",
-    "folder_paths_order",
-)
+    "id", "summary", "updated_at", "created_at", "data_type", "data", "parent_id", "folder_paths", "folder_paths_order",
+)  # fmt: skip
 
 
 def detect(source: SourceFile) -> int:
@@ -54,16 +46,10 @@ def detect(source: SourceFile) -> int:
 
 
 def _is_thread(document: Json) -> bool:
-    messages = [mapping_of(message) for message in list_of(document.get("messages"))]
-    return _is_text_thread(document) or (
-        "version" in document
-        and any(
-            isinstance(message.get("User"), dict)
-            or isinstance(message.get("Agent"), dict)
-            or isinstance(message.get("segments"), list)
-            for message in messages
-        )
-    )
+    keys = (("User", dict), ("Agent", dict), ("segments", list))
+    messages = map(mapping_of, list_of(document.get("messages")))
+    is_known = any(isinstance(message.get(key), kind) for message in messages for key, kind in keys)
+    return _is_text_thread(document) or ("version" in document and is_known)
 
 
 def _is_text_thread(document: Json) -> bool:
@@ -92,9 +78,8 @@ def read(source: SourceFile) -> Iterator[Row]:
 
 def _read_text_thread(document: Json, name: str) -> Iterator[Row]:
     """Yield the turns of a text thread: parts of one text, from byte to byte."""
-    builder = SessionBuilder(
-        SessionInfo(text_of(document.get("id")) or name, metadata={"title": text_of(document.get("summary"))})
-    )
+    metadata: Json = {"title": text_of(document.get("summary"))}
+    builder = SessionBuilder(SessionInfo(text_of(document.get("id")) or name, metadata=metadata))
     text = text_of(document.get("text")).encode("utf-8", "replace")
     places = [mapping_of(message) for message in list_of(document.get("messages"))]
     starts = [_start_of(place) or 0 for place in places]
@@ -154,9 +139,8 @@ def _read_thread(document: Json, thread: Json) -> Iterator[Row]:
     times = (thread.get("created_at"), thread.get("updated_at"), document.get("updated_at"))
     started = next((moment for time in times if (moment := iso_utc(time))), None)
     metadata: Json = {"title": title, "parent_conversation_id": parent, "ts_source": "session" if started else ""}
-    builder = SessionBuilder(
-        SessionInfo(text_of(thread.get("id")) or None, _folder(thread), None, to_the_minute(started), metadata)
-    )
+    named, cwd = text_of(thread.get("id")) or None, _folder(thread)
+    builder = SessionBuilder(SessionInfo(named, cwd, None, to_the_minute(started), metadata))
     builder.model = text_of(mapping_of(document.get("model")).get("model"))
     branch = "sidechain" if parent else "main"
     for message in map(mapping_of, list_of(document.get("messages"))):
@@ -186,7 +170,10 @@ def _add_message(builder: SessionBuilder, message: Json, branch: str) -> None:
     builder.add_answer("\n\n".join(text for part in answer if (text := text_of(part.get("Text")))), at)
     results = mapping_of(agent.get("tool_results"))
     for use in (mapping_of(part.get("ToolUse")) for part in answer if "ToolUse" in part):
-        _add_tool(builder, use, mapping_of(results.get(text_of(use.get("id")))), at)
+        call_id = text_of(use.get("id"))
+        builder.add_call(call_id, text_of(use.get("name")), use.get("input"))
+        result = mapping_of(results.get(call_id))
+        builder.add_result(call_id, ToolResult(_result_text(result), failed=result.get("is_error") is True), at)
 
 
 def _prompt_text(parts: Sequence[Json]) -> str:
@@ -208,12 +195,6 @@ def _name_of_mention(part: Json) -> str:
     inner = mapping_of(next(iter(mapping_of(uri).values()), None))
     path = text_of(mapping_of(uri).get("File")) or text_of(uri) or text_of(inner.get("abs_path"))
     return f"@{PurePath(path).name}" if path else ""
-
-
-def _add_tool(builder: SessionBuilder, use: Json, result: Json, at: Position) -> None:
-    call_id = text_of(use.get("id"))
-    builder.add_call(call_id, text_of(use.get("name")), use.get("input"))
-    builder.add_result(call_id, ToolResult(_result_text(result), failed=result.get("is_error") is True), at)
 
 
 def _result_text(result: Json) -> str:

@@ -12,6 +12,9 @@ from pastchats_memory.formats.base.source import Element, Json, Record, Records,
 from pastchats_memory.formats.base.tree import BranchTree
 from pastchats_memory.model import Unreadable
 
+Items = Iterable[Record | Element | Unreadable]
+"""The records of a file in order, and the places that cannot be read."""
+
 
 class AgentSession(ABC):
     """Read one session: a subclass says what one record adds to `builder`.
@@ -77,7 +80,7 @@ class AgentSession(ABC):
     def start(self) -> None:  # noqa: B027 - few sessions remember more than the builder
         """Set the attributes of the session before its first record."""
 
-    def records(self) -> Records | Iterable[Record | Element | Unreadable]:
+    def records(self) -> Items:
         """Return the records of the file in order."""
         if self.list_keys is None or self.source.shape == "jsonl":
             return self.source.records()

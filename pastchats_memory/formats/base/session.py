@@ -123,6 +123,10 @@ class SessionBuilder:
         if text.strip() or pictures:
             self.add_turn(role, kind, text.strip() or IMAGE, at, attachments=["image"] * pictures)
 
+    def add_content(self, content: object, at: Position, pictures: tuple[str, ...] = ("image",)) -> None:
+        """Add a prompt by the content of its message, with the blocks whose types are those of pictures."""
+        self.add_prompt(texts_of(content), at, count_images(content, pictures))
+
     def add_typed(self, text: str, at: Position, pictures: int = 0) -> None:
         """Add a prompt or a command, unless the command only steers the client."""
         typed = self.dialect.parse_typed(text.strip())

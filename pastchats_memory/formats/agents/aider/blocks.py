@@ -127,10 +127,9 @@ def _outside_code(line: str, before: str, last: Kind | None, marks: _Marks) -> K
         return "notice"
     if line.startswith("> ") or line == ">":
         within = marks.ours if marks.notices else not before and _NOTICE.match(line) is not None
-        below = (
-            last == "notice" and before
-        )  # where no answer begins, whether or not an editor has cut the blanks of this line
-        return "notice" if within or below or (last != "answer" and not marks.notices) else "answer"
+        # below a notice no answer begins, whether or not an editor has cut the blanks of this line
+        is_below = last == "notice" and before
+        return "notice" if within or is_below or (last != "answer" and not marks.notices) else "answer"
     return "answer"
 
 

@@ -93,7 +93,7 @@ def _is_chat(head: str) -> bool:
     return bool(_STARTED.search(head[:OPENING]) or (_TYPED.search(head) and _OF_OURS.search(head)))
 
 
-def _chats(lines: Sequence[str], times: _PromptTimes) -> Iterator[Turn]:
+def _chats(lines: Sequence[str], times: defaultdict[str, deque[str]]) -> Iterator[Turn]:
     equal: Counter[str] = Counter()
     blocks = parse_blocks(lines)
     for number, (_, group) in enumerate(groupby(_numbered(blocks), key=lambda pair: pair[0])):
@@ -123,7 +123,8 @@ def _numbered(blocks: Iterable[Block]) -> Iterator[tuple[int, Block]]:
 class _SessionReader:
     """Build the turns of one session."""
 
-    times: _PromptTimes
+    times: defaultdict[str, deque[str]]
+    """The times of each prompt that are not taken yet."""
     started: str | None
     queue: list[PendingTurn] = field(default_factory=list)
     model: str = ""
@@ -167,7 +168,8 @@ class _SessionReader:
         self.repeated = [_on_one_line(text)] if text != typed else []
         self._abandon_repeated(text)
         self.prompt = self._add("user", kind, text, block)
-        self.prompt.timestamp = self.times.add_block(typed) or self.started
+        times = self.times[typed]
+        self.prompt.timestamp = iso_utc(times.popleft() if times else None, LOCAL) or self.started
         self.answer = None
 
     def _repeats(self, typed: str) -> bool:
@@ -182,7 +184,8 @@ class _SessionReader:
 
     def _add_comment(self, notice: Block, answer: str) -> None:
         """Add the comment in a file as a prompt: the one that the answer removes, else the notice."""
-        comments = list(dict.fromkeys(_comments_for_aider(answer)))
+        found = (_COMMENT.search(line[:LONGEST_COMMENT]) for line in answer.split("\n"))
+        comments = dict.fromkeys(comment[1].rstrip() for comment in found if comment and _FOR_AIDER.search(comment[1]))
         place = notice.text.split("\n").index(_NOTED_COMMENT)
         text = "\n".join(comments) or _NOTED_COMMENT
         self.prompt = self._add("system", "prompt", text, notice, notice.start + place)
@@ -213,9 +216,8 @@ class _SessionReader:
         place, kind, heading = _fault_in(lines, typed_test[1] or "aider --test" if typed_test else "")
         if place < len(lines) and self.prompt is not None:
             output = "\n".join(lines[place:]).strip()
-            self._add(
-                "tool", kind, cut_middle(f"$ {heading}\n{output}" if heading else output), block, block.start + place
-            )
+            text = cut_middle(f"$ {heading}\n{output}" if heading else output)
+            self._add("tool", kind, text, block, block.start + place)
 
     def _add(self, role: str, kind: str, text: str, block: Block, start: int | None = None) -> PendingTurn:
         draft = PendingTurn(
@@ -234,22 +236,11 @@ def _on_one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _comments_for_aider(answer: str) -> Iterator[str]:
-    for line in answer.split("\n"):
-        found = _COMMENT.search(line[:LONGEST_COMMENT])
-        if found and _FOR_AIDER.search(found[1]):
-            yield found[1].rstrip()
-
-
 def _fault_in(lines: Sequence[str], tested: str) -> tuple[int, str, str]:
     """Return the place of the first error line (else the number of lines), its kind, and the command that found it.
 
     The linter and the tests after an edit print only errors, and the tests do not name their command. If the person
-    declines a repair, it is no error.
-
-    Args:
-        lines: the lines of a notice.
-        tested: the command of `/test`, if that was typed before it.
+    declines a repair, it is no error. `tested` is the command of `/test`, if that was typed before the notice.
     """
     starts = [_FAULT, _LINTED, _TESTED, *([_RED_TEST] if tested else [])]
     place = find_line(lines, lambda line: any(start.match(line) for start in starts))
@@ -265,21 +256,12 @@ def _flag(draft: PendingTurn, name: str) -> None:
     draft.metadata["flags"] = [name]
 
 
-class _PromptTimes:
-    """The times of prompts, taken in order."""
-
-    def __init__(self, entries: Iterable[tuple[int, str, str]]) -> None:
-        self._times: defaultdict[str, deque[str]] = defaultdict(deque)
-        for _, moment, text in entries:
-            self._times[text].append(moment)
-
-    def add_block(self, text: str) -> str | None:
-        times = self._times.get(text)
-        return iso_utc(times.popleft(), LOCAL) if times else None
-
-
-def _times_of_sibling(path: Path) -> _PromptTimes:
-    return _PromptTimes(_typed(_lines_of_sibling(path, INPUT)))
+def _times_of_sibling(path: Path) -> defaultdict[str, deque[str]]:
+    """Return the times of each prompt in order."""
+    times: defaultdict[str, deque[str]] = defaultdict(deque)
+    for _, moment, text in _typed(_lines_of_sibling(path, INPUT)):
+        times[text].append(moment)
+    return times
 
 
 def _lines_of_sibling(path: Path, name: str) -> list[str]:

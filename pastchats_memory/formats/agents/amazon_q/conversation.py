@@ -48,9 +48,8 @@ def detect(source: SourceFile) -> int:
 
 
 def _is_conversation(fields: Json) -> bool:
-    return "valid_history_range" in fields and all(
-        isinstance(fields.get(key), list) for key in ("history", "transcript")
-    )
+    has_lists = all(isinstance(fields.get(key), list) for key in ("history", "transcript"))
+    return has_lists and "valid_history_range" in fields
 
 
 def read(source: SourceFile) -> Iterator[Row]:
@@ -74,7 +73,8 @@ def _read_database(database: ForeignDatabase) -> Iterator[Row]:
 
 def _read_conversation(saved: Json, places: Places, name: str, folder: str | None = None) -> Iterator[Row]:
     history = [_split_exchange(entry) for entry in list_of(saved.get("history"))]
-    cwd = folder or next(filter(None, (_working_directory(user) for user, _ in history)), None)
+    states = (mapping_of(mapping_of(user.get("env_context")).get("env_state")) for user, _ in history)
+    cwd = folder or next(filter(None, (folder_of(state.get("current_working_directory")) for state in states)), None)
     builder = SessionBuilder(SessionInfo(text_of(saved.get("conversation_id")) or name, cwd), DIALECT)
     builder.model = text_of(mapping_of(saved.get("model_info")).get("model_id"))
     prompts = [prompt for user, _ in history if (prompt := _prompt_of(user))]
@@ -115,10 +115,6 @@ def _add_screen_line(builder: SessionBuilder, line: str, at: Position) -> None:
     builder.add_answer("" if words == NO_WORDS else words, at)
     for name in called[1].split(", ") if called and called[1] != "none" else ():
         builder.add_call("", name, {})
-
-
-def _working_directory(user: Json) -> str | None:
-    return folder_of(mapping_of(mapping_of(user.get("env_context")).get("env_state")).get("current_working_directory"))
 
 
 def _add_user_side(builder: SessionBuilder, user: Json, places: Places) -> None:

@@ -17,7 +17,7 @@ from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of, texts_of
 from pastchats_memory.formats.base.sibling_files import read_sibling
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, parse_json, text_of
-from pastchats_memory.formats.base.tools import ToolResult, split_exit_code, text_of_result
+from pastchats_memory.formats.base.tools import split_exit_code, text_of_result
 
 SESSION, MESSAGES = "session.json", "messages.jsonl"
 COMMAND_LINE = "cli"
@@ -61,16 +61,13 @@ class _Session(AgentSession):
             case "tool_call":
                 self.builder.add_call(call_id, text_of(payload.get("toolName")), payload.get("args"), at)
             case "tool_result":
-                self.builder.add_result(call_id, _parse_result(payload), at)
+                # a shell's output stands between `Output:` and the exit code
+                text = text_of_result(content).removeprefix("Output:\n").rstrip()
+                output = split_exit_code(text, _EXIT_CODE, failed=payload.get("success") is False)
+                self.builder.add_result(call_id, output, at)
             case "turn_end" if flag := FLAGS.get(text_of(payload.get("stopReason"))):
                 self.builder.queue.flag(flag)
         return None
-
-
-def _parse_result(payload: Json) -> ToolResult:
-    """Return a tool result; a shell's output stands between `Output:` and the exit code."""
-    text = text_of_result(payload.get("content")).removeprefix("Output:\n").rstrip()
-    return split_exit_code(text, _EXIT_CODE, failed=payload.get("success") is False)
 
 
 def locations(environment: Environment) -> Iterator[Path]:

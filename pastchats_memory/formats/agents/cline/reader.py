@@ -14,8 +14,7 @@ from pastchats_memory.formats.agents.cline.model_messages import ModelMessages, 
 from pastchats_memory.formats.agents.cline.screen import ScreenMessages, is_ui_message
 from pastchats_memory.formats.base.session import Row, SessionBuilder, SessionInfo, read_items
 from pastchats_memory.formats.base.sibling_files import is_sibling, read_sibling_json
-from pastchats_memory.formats.base.source import Element, Record, SourceFile, list_of, mapping_of, text_of
-from pastchats_memory.model import Unreadable
+from pastchats_memory.formats.base.source import SourceFile, list_of, mapping_of, text_of
 
 UI_NAMES, API_NAME = ("ui_messages.json", "claude_messages.json"), "api_conversation_history.json"
 NAMES = (*UI_NAMES, API_NAME)
@@ -30,17 +29,13 @@ _CWD = re.compile(r"# Current (?:Working|Workspace) Directory \((.{1,1000}?)\)(?
 
 def matches(source: SourceFile) -> bool:
     """Return whether the messages are those of Cline's screen, or those for the model with Cline's tags."""
-    return _is_ui(source) or _is_api(source)
+    messages = [value for value in map(mapping_of, _opening(source)) if is_api_message(value)]
+    is_named = source.path.name == API_NAME or source.path.name.endswith(SESSION)
+    return _is_ui(source) or (is_named and bool(messages)) or any(map(is_tagged, messages))
 
 
 def _is_ui(source: SourceFile) -> bool:
     return any(is_ui_message(mapping_of(value)) for value in _opening(source))
-
-
-def _is_api(source: SourceFile) -> bool:
-    messages = [value for value in map(mapping_of, _opening(source)) if is_api_message(value)]
-    named = source.path.name == API_NAME or source.path.name.endswith(SESSION)
-    return (named and bool(messages)) or any(map(is_tagged, messages))
 
 
 def _opening(source: SourceFile) -> list[object]:
@@ -53,36 +48,19 @@ def _opening(source: SourceFile) -> list[object]:
 
 def read(source: SourceFile) -> Iterator[Row]:
     """Yield the turns in file order; nothing if the file next to it is read instead."""
-    is_screen = _is_ui(source)
-    if not is_screen and _has_screen(source.path):
+    path, is_screen = source.path, _is_ui(source)
+    siblings = filter(is_sibling, map(path.with_name, UI_NAMES))
+    if not is_screen and path.name == API_NAME and any(_is_ui(SourceFile(sibling)) for sibling in siblings):
         return
-    path = source.path
     task = path.parent.name if path.name in NAMES else path.name.removesuffix(SESSION).removesuffix(path.suffix)
-    builder = SessionBuilder(
-        SessionInfo(
-            task, _folder_from_records(path, task) or _folder_from_context(source) or _folder_from_sibling(path)
-        )
-    )
+    cwd = _folder_from_records(path, task) or _folder_from_context(source) or _folder_from_sibling(path)
+    builder = SessionBuilder(SessionInfo(task, cwd))
     messages = ScreenMessages(builder) if is_screen else ModelMessages(builder)
-    yield from read_items(source, builder, _items(source), lambda item: messages.add_message(item.value, item.line))
+    below = () if isinstance(source.outline, list) else ("messages",)
+    items = source.records() if source.shape == "jsonl" else source.elements(*below)
+    yield from read_items(source, builder, items, lambda item: messages.add_message(item.value, item.line))
     messages.end()
     yield from builder.flush()
-
-
-def _items(source: SourceFile) -> Iterator[Record | Element | Unreadable]:
-    if source.shape == "jsonl":
-        yield from source.records()
-    elif isinstance(source.outline, list):
-        yield from source.elements()
-    else:
-        yield from source.elements("messages")
-
-
-def _has_screen(path: Path) -> bool:
-    """Return whether the messages of the screen are next to the file and readable."""
-    if path.name != API_NAME:
-        return False
-    return any(_is_ui(SourceFile(sibling)) for name in UI_NAMES if is_sibling(sibling := path.with_name(name)))
 
 
 def _folder_from_records(path: Path, task: str) -> str | None:

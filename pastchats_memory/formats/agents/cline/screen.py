@@ -104,9 +104,8 @@ class ScreenMessages:
         if kind in ("tool", "use_mcp_server", "browser_action_launch"):
             call = mapping_of(parse_json(text))
             name = text_of(call.get("toolName")) or text_of(call.get("tool")) or kind
-            builder.add_call(
-                CALL, name, {"path": call.get("path"), "query": call.get("regex"), "todos": call.get("todos")}
-            )
+            arguments = {"path": call.get("path"), "query": call.get("regex"), "todos": call.get("todos")}
+            builder.add_call(CALL, name, arguments)
         elif kind == PROGRESS:
             builder.queue.add_todo_call(kind, {PROGRESS: text}, at=iso_utc(at.time), line=at.line)
         elif kind == "command":

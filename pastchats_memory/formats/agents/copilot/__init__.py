@@ -46,10 +46,8 @@ COPILOT_CLI = Format(
     hooks=HOOKS,
     dialect=lambda: load("agents.copilot.dialect:DIALECT"),
     verified="1.0.10, 2026-11",
-    resume=lambda session: [
-        "copilot",
-        f"--resume={session.conversation_id}",
-    ],  # https://github.com/github/copilot-cli/issues/3458
+    # https://github.com/github/copilot-cli/issues/3458
+    resume=lambda session: ["copilot", f"--resume={session.conversation_id}"],
 )
 
 

@@ -11,7 +11,7 @@ from pastchats_memory.formats.base.session import Position, SessionInfo, folder_
 from pastchats_memory.formats.base.sibling_files import recorded_cwd
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tags import without_rim
-from pastchats_memory.formats.base.tools import ToolResult, split_exit_code, text_of_result
+from pastchats_memory.formats.base.tools import split_exit_code, text_of_result
 
 EVENT_GROUPS = ("session", "user", "assistant", "tool", "system", "subagent", "hook", "skill")
 """The part of an event's type before the dot."""
@@ -69,7 +69,10 @@ class CopilotSession(AgentSession):
                 self.builder.add_prompt(f"! {command}" if command else "", at, kind="command")
                 self._add_call(data, "toolName")
             case "tool.execution_complete":
-                self.builder.add_result(text_of(data.get("toolCallId")), _parse_output(data), at)
+                fault = text_of(mapping_of(data.get("error")).get("message"))
+                text, failed = text_of_result(data.get("result")) or fault, data.get("success") is False
+                output = split_exit_code(text, _EXITED, failed=failed)
+                self.builder.add_result(text_of(data.get("toolCallId")), output, at)
         return None
 
     def _add_session_event(self, kind: str, data: Json, at: Position) -> None:
@@ -96,9 +99,3 @@ class CopilotSession(AgentSession):
 
     def _add_call(self, data: Json, name_key: str) -> None:
         self.builder.add_call(text_of(data.get("toolCallId")), text_of(data.get(name_key)), data.get("arguments"))
-
-
-def _parse_output(data: Json) -> ToolResult:
-    """Return a tool result; a shell prints the exit code at the end."""
-    text = text_of_result(data.get("result")) or text_of(mapping_of(data.get("error")).get("message"))
-    return split_exit_code(text, _EXITED, failed=data.get("success") is False)

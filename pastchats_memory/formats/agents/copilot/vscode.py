@@ -17,6 +17,7 @@ from pastchats_memory.text.hashes import conversation_hash
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 MARKS = ("responderUsername", "initialLocation", "requesterUsername")
+REQUEST = {"requestId", "message", "response"}
 SHELLS = ("run_in_terminal", "copilot_runInTerminal")
 DEEPEST = 50
 
@@ -31,14 +32,10 @@ def matches(source: SourceFile) -> bool:
         return any(is_beginning(record) for record in source.sample[:1])
     session = mapping_of(source.outline) if source.shape == "json" else {}
     requests = list_of(session.get("requests"))
-    is_marked = any(mark in session for mark in MARKS) or any(map(_is_request, requests))
+    keys = (mapping_of(request).keys() for request in requests)
+    is_marked = any(mark in session for mark in MARKS) or any(names >= REQUEST for names in keys)
     has_messages = not requests or any(_prompt_of(mapping_of(request)) is not None for request in requests)
     return isinstance(session.get("requests"), list) and is_marked and has_messages
-
-
-def _is_request(value: object) -> bool:
-    """Return whether a value has the id, the message and the answer of a request."""
-    return all(key in mapping_of(value) for key in ("requestId", "message", "response"))
 
 
 def read(source: SourceFile) -> Iterator[Row]:
@@ -79,18 +76,13 @@ def _requests(source: SourceFile) -> Iterator[Unreadable | tuple[Json, object, i
 def _about(session: Json, first: Json, path: Path) -> SessionInfo:
     """Return the session's facts; an export without an id has that of its first request."""
     fallback = conversation_hash([("request", text_of(first.get("requestId")) or text_of(_prompt_of(first)))])
+    workspace = mapping_of(read_sibling_json(path.parent.parent / "workspace.json"))
     return SessionInfo(
         text_of(session.get("sessionId")) or fallback,
-        _workspace_of(path) or _folder_from_context(first),
+        folder_of(workspace.get("folder")) or _folder_from_context(first),
         started=to_the_minute(iso_utc(session.get("creationDate"))),
         metadata={"title": text_of(session.get("customTitle"))},
     )
-
-
-def _workspace_of(path: Path) -> str | None:
-    """Return the working directory from the `workspace.json` above the session."""
-    workspace = mapping_of(read_sibling_json(path.parent.parent / "workspace.json"))
-    return folder_of(workspace.get("folder"))
 
 
 def _folder_from_context(request: Json) -> str | None:

@@ -41,18 +41,13 @@ def _apply_change(session: Json, item: Record) -> bool:
         session.clear()
         session.update(mapping_of(record["v"]))
         return True
-    path = list_of(record.get("k"))
+    path, kind = list_of(record.get("k")), record.get("kind")
     holder = _value_at(session, path[:-1])
-    if not path or holder is None:
+    if not path or kind not in (SET, PUSH, DELETE):
         return False
-    match record.get("kind"):
-        case kind if kind == SET:
-            return _set_value(holder, path[-1], record.get("v"))
-        case kind if kind == PUSH:
-            return _extend_list(holder, path[-1], list_of(record.get("v")), record.get("i"))
-        case kind if kind == DELETE:
-            return _delete_value(holder, path[-1])
-    return False
+    if kind == PUSH:
+        return _extend_list(holder, path[-1], list_of(record.get("v")), record.get("i"))
+    return _set_value(holder, path[-1], [record.get("v")] if kind == SET else [])
 
 
 def _value_at(value: object, path: list[object]) -> object:
@@ -74,12 +69,16 @@ def _index_of(holder: object, key: object) -> int | None:
     return number if isinstance(holder, list) and number is not None and number >= 0 else None
 
 
-def _set_value(holder: object, key: object, value: object) -> bool:
+def _set_value(holder: object, key: object, values: list[object]) -> bool:
+    """Set a value, which may follow the last one of a list; without one, delete it."""
     place = _index_of(holder, key)
     if isinstance(holder, dict) and isinstance(key, str):
-        holder[key] = value
-    elif isinstance(holder, list) and place is not None and place <= len(holder):
-        holder[place : place + 1] = [value]
+        if values:
+            holder[key] = values[0]
+        else:
+            holder.pop(key, None)
+    elif isinstance(holder, list) and place is not None and place < len(holder) + len(values):
+        holder[place : place + 1] = values
     else:
         return False
     return True
@@ -95,15 +94,4 @@ def _extend_list(holder: object, key: object, items: list[object], start: object
     if isinstance(start, int) and start >= 0:
         del found[start:]
     found.extend(items)
-    return True
-
-
-def _delete_value(holder: object, key: object) -> bool:
-    place = _index_of(holder, key)
-    if isinstance(holder, dict) and isinstance(key, str):
-        holder.pop(key, None)
-    elif isinstance(holder, list) and place is not None and place < len(holder):
-        del holder[place]
-    else:
-        return False
     return True

@@ -6,7 +6,6 @@ Earlier versions keep the bubbles inside the chat; before that, all chats of a w
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from pastchats_memory.files.foreign_sqlite import ForeignDatabase
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of
@@ -42,14 +41,10 @@ def matches_editor(source: SourceFile) -> bool:
 
 def read_editor(source: SourceFile) -> Iterator[Row]:
     """Yield the turns of every chat, oldest first; bubbles that the chat no longer lists are abandoned."""
-    folder = _window_folder(source.path)
+    workspace = mapping_of(parse_json(read_sibling(source.path.with_name("workspace.json"))))
+    folder = folder_of(workspace.get("folder"))
     yield from source.from_database(lambda database: _chats(database, str(source.path), folder))
     yield from source.from_database(lambda database: _window_turns(database, folder))
-
-
-def _window_folder(path: Path) -> str | None:
-    """Return the folder of a window from the file next to its state."""
-    return folder_of(mapping_of(parse_json(read_sibling(path.with_name("workspace.json")))).get("folder"))
 
 
 def _chats(database: ForeignDatabase, path: str, folder: str | None) -> Iterator[Row]:
@@ -88,7 +83,9 @@ def _turns(chat_id: str, chat: Json, bubbles: Sequence[tuple[Json, bool]], folde
     began = to_the_minute(iso_utc(chat.get("createdAt")))
     builder = SessionBuilder(SessionInfo(chat_id, cwd, None, began, {"title": text_of(chat.get("name"))}))
     for bubble, is_named in bubbles:
-        at = Position(1, _time(bubble), text_of(bubble.get("bubbleId")), "main" if is_named else "abandoned")
+        timing = mapping_of(bubble.get("timingInfo"))
+        time = bubble.get("createdAt") or timing.get("clientRpcSendTime") or timing.get("clientStartTime")
+        at = Position(1, time, text_of(bubble.get("bubbleId")), "main" if is_named else "abandoned")
         if bubble.get("type") == USER:
             builder.add_prompt(_words(bubble), at, len(list_of(bubble.get("images"))))
         elif bubble.get("type") == ASSISTANT:
@@ -96,11 +93,6 @@ def _turns(chat_id: str, chat: Json, bubbles: Sequence[tuple[Json, bool]], folde
             model = text_of(mapping_of(bubble.get("modelInfo")).get("modelName"))
             builder.add_answer(text_of(bubble.get("text")), at, model)
     yield from builder.flush()
-
-
-def _time(bubble: Json) -> object:
-    timing = mapping_of(bubble.get("timingInfo"))
-    return bubble.get("createdAt") or timing.get("clientRpcSendTime") or timing.get("clientStartTime")
 
 
 def _words(bubble: Json) -> str:

@@ -6,14 +6,15 @@ Messages have no ids. Newer versions write the minute before the prompt. Only te
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from pastchats_memory.files.foreign_sqlite import ForeignDatabase
 from pastchats_memory.formats.agents.cursor.store import TABLES, find_roots, read_conversations
-from pastchats_memory.formats.base.agent import AgentSession
+from pastchats_memory.formats.base.agent import AgentSession, Items
 from pastchats_memory.formats.base.checkpoint import CannotResume
+from pastchats_memory.formats.base.dialect import read_spellings
 from pastchats_memory.formats.base.markdown_dialogue import MarkdownDialogue, Section
 from pastchats_memory.formats.base.session import (
     Position,
@@ -25,36 +26,20 @@ from pastchats_memory.formats.base.session import (
     folder_of,
     texts_of,
 )
-from pastchats_memory.formats.base.source import (
-    BadJson,
-    Element,
-    Json,
-    Record,
-    Records,
-    SourceFile,
-    list_of,
-    mapping_of,
-    text_of,
-)
+from pastchats_memory.formats.base.source import BadJson, Json, Record, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.sqlite_sessions import has_tables
 from pastchats_memory.formats.base.tags import without_rim
 from pastchats_memory.formats.base.tools import parse_result
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
-WRAPPERS = (
-    "attached_files", "additional_data", "system_reminder", "system-reminder", "user_info", "rules", "timestamp",
-    "open_and_recently_viewed_files", "manually_attached_skills", "agent_skills", "agent_transcripts", "git_status",
-    "project_layout", "current_file", "cursor_commands", "always_applied_workspace_rules", "mcp_instructions",
-)  # fmt: skip
+_WORDS = read_spellings(__file__)
+WRAPPERS = _WORDS["wrappers"]
 """Tags of context around a prompt."""
 HIDDEN = "[REDACTED]"
 FOLDER = "agent-transcripts"
 ROLES = ("user", "assistant")
-CLIENT_PROMPTS = (
-    "The above subagent result is already visible to the user.",
-    "Briefly inform the user about the task result",
-)
+CLIENT_PROMPTS = _WORDS["client_prompts"]
 """Beginnings of prompts that Cursor sends when a subagent or a background task ends."""
 PICTURE = "[Image]"
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -96,12 +81,8 @@ def read(source: SourceFile) -> Iterator[Row]:
     JSONL is read twice: a late call may show the folder.
     """
     if source.shape == "sqlite":
-        yield from source.from_database(lambda database: _from_store(database, source.path))
-        return
-    if source.shape != "jsonl":
-        yield from _TextTranscript.read(source)
-        return
-    yield from _Session.read(source)
+        return source.from_database(lambda database: _from_store(database, source.path))
+    return (_Session if source.shape == "jsonl" else _TextTranscript).read(source)
 
 
 class _Session(AgentSession):
@@ -110,7 +91,7 @@ class _Session(AgentSession):
     def session_info(self) -> SessionInfo:
         return _about(self.source.path)
 
-    def records(self) -> Records | Iterable[Record | Element | Unreadable]:
+    def records(self) -> Items:
         """Return the lines, once a late call has shown the folder. Raises CannotResume if only an appended one does."""
         info = self.builder.info
         if info.cwd is None and (found := _folder(self.source)):
@@ -204,9 +185,7 @@ def _add_stored_message(builder: SessionBuilder, message: Json) -> None:
 
 
 def _about(path: Path) -> SessionInfo:
-    """Return the conversation by the file's name.
-
-    A subagent's file is in the folder of its parent.
+    """Return the conversation by the file's name; the folder of a subagent's file names its parent.
 
     The folder of the project's sessions only hints at the working directory: its name is an encoded path.
     """
@@ -248,9 +227,8 @@ def _time_of_prompt(text: str) -> str | None:
         return None
     hour = int(found[4]) % 12 + 12 * (found[6] == "P") if found[6] else int(found[4])
     zone = f"{found[7]}{int(found[8]):02}:{found[9] or '00'}" if found[7] else "Z"
-    return iso_utc(
-        f"{found[3]}-{MONTHS.index(found[1].lower()) + 1:02}-{int(found[2]):02}T{hour:02}:{found[5]}:00{zone}"
-    )
+    month = MONTHS.index(found[1].lower()) + 1
+    return iso_utc(f"{found[3]}-{month:02}-{int(found[2]):02}T{hour:02}:{found[5]}:00{zone}")
 
 
 def strip_wrappers(text: str) -> str:

@@ -8,18 +8,10 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass
 
+from pastchats_memory.formats.agents.claude_code import records
 from pastchats_memory.formats.agents.claude_code.grown import Tail
 from pastchats_memory.formats.agents.claude_code.local_commands import LocalCommands
 from pastchats_memory.formats.agents.claude_code.queue import PromptQueue
-from pastchats_memory.formats.agents.claude_code.records import (
-    ROLES,
-    RecordedPrompt,
-    conversation_of,
-    is_internal_conversation,
-    parent_uuid,
-    parse_attachment,
-    parse_user_record,
-)
 from pastchats_memory.formats.base.checkpoint import CannotResume, digest
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
 from pastchats_memory.text.clean import clean
@@ -129,13 +121,16 @@ class FirstPass:
         """Add the next record of the file."""
         attached = record.get("type") != "user"
         self.queue.add(record, position, line)
-        utterance = parse_attachment(record) if attached else parse_user_record(record)
-        if record.get("type") in ROLES and record.get("isSidechain") is not True:
+        utterance = records.parse_attachment(record) if attached else records.parse_user_record(record)
+        if record.get("type") in records.ROLES and record.get("isSidechain") is not True:
             self.local_commands.add(record, utterance, position)
         if position in self.queue.delivered:
             utterance = self.queue.delivered[position].utterance
             self.queue.changes_earlier |= digest(utterance.text) in self._old_words
-        self._add_session(record)
+        session = text_of(record.get("sessionId"))
+        self.session = self.session or session or None
+        if cwd := text_of(record.get("cwd")):
+            self.cwd.setdefault(session or self.session or "", cwd)
         self._add_title(record)
         self._add_message(self._message_key(record), position)
         if record.get("type") == "assistant":
@@ -143,20 +138,20 @@ class FirstPass:
             self.tail.messages.append([self.conversation(record), message_id])
         if not attached:
             conversation = self.conversation(record)
-            if conversation is not None and is_internal_conversation(utterance, conversation):
+            if conversation is not None and records.is_internal_conversation(utterance, conversation):
                 self.internal.add(conversation)
-            if utterance.is_human:
-                self._merge_prompts.add(hash(utterance.text))
-        if utterance.is_human and record.get("type") == "attachment":
-            self._attached.add(hash(utterance.text))
         if utterance.is_human:
+            if not attached:
+                self._merge_prompts.add(hash(utterance.text))
+            elif record.get("type") == "attachment":
+                self._attached.add(hash(utterance.text))
             self.tail.words.append(digest(utterance.text))
             self.tail.last_human = max(self.tail.last_human, iso_utc(record.get("timestamp")) or "")
         self._add_place(record, None if attached else utterance)
 
     def conversation(self, record: Json) -> str | None:
         """Return the id of a record's conversation."""
-        return conversation_of(record, self.session, self.agent)
+        return records.conversation_of(record, self.session, self.agent)
 
     def title(self, conversation: str | None) -> str:
         """Return the title of a conversation, or `""`."""
@@ -202,12 +197,6 @@ class FirstPass:
             abandoned.update(self._humans[index].key for index in group if index != chosen)
         return abandoned
 
-    def _add_session(self, record: Json) -> None:
-        session = text_of(record.get("sessionId"))
-        self.session = self.session or session or None
-        if cwd := text_of(record.get("cwd")):
-            self.cwd.setdefault(session or self.session or "", cwd)
-
     def _add_title(self, record: Json) -> None:
         key, rank = TITLES.get(text_of(record.get("type")), ("", 0))
         title = keep_head(" ".join(clean(text_of(record.get(key))).split()), TITLE_LENGTH)
@@ -234,24 +223,24 @@ class FirstPass:
         is_answer = record.get("type") == "assistant" and message_id
         return hash((self.conversation(record), message_id)) if is_answer else None
 
-    def _add_place(self, record: Json, utterance: RecordedPrompt | None) -> None:
+    def _add_place(self, record: Json, utterance: records.RecordedPrompt | None) -> None:
         """Add the record's place in the tree, where other records are only links between messages."""
-        uuid, above = text_of(record.get("uuid")), parent_uuid(record)
+        uuid, above = text_of(record.get("uuid")), records.parent_uuid(record)
         key, parent = hash(uuid), hash(above) if above else _ROOT
         original = utterance is None or not utterance.is_human or self.first_uuid(record, utterance.text) == uuid
         if not uuid or key in self._owner:
             return
         anchor = self._anchor.get(parent, parent)
         is_human = utterance is not None and utterance.is_human
-        if record.get("type") not in ROLES or (
-            utterance is not None and utterance.origin in ("nobody", "output", "unreadable")
-        ):
+        is_aside = record.get("isSidechain") is True
+        is_empty = utterance is not None and utterance.origin in ("nobody", "output", "unreadable")
+        if record.get("type") not in records.ROLES or is_empty:
             kind = "link"
         else:
-            kind = "human" if is_human else "aside" if record.get("isSidechain") is True else "message"
+            kind = "human" if is_human else "aside" if is_aside else "message"
         self.tail.places.append([uuid, above, kind])
         self._hang(key, anchor if original else _ROOT, self._owner.get(parent, _NO_HUMAN), kind)
-        if record.get("type") in ROLES and record.get("isSidechain") is not True:
+        if record.get("type") in records.ROLES and not is_aside:
             self._last = key
 
     def _hang(self, key: int, anchor: int, owner: int, kind: str) -> None:

@@ -45,15 +45,9 @@ class Tail:
 
 
 def check_appended_records(records: Iterable[Json], tail: Json, pending: set[str]) -> None:
-    """Check that appended records refer to recent ones only.
+    """Raise CannotResume unless appended records refer to recent ones only.
 
-    Args:
-        records: the appended records.
-        tail: the JSON of `Tail.as_json`.
-        pending: ids of the answers that may still grow.
-
-    Raises:
-        CannotResume: a record changes earlier turns.
+    `tail` is the JSON of a `Tail`, and `pending` has the ids of the answers that may still grow.
     """
     abandoned = set(list_of(tail.get("lost")))
     known = {list_of(place)[0] for place in list_of(tail.get("places"))}
@@ -68,7 +62,6 @@ def check_appended_records(records: Iterable[Json], tail: Json, pending: set[str
         if record.get("type") == "assistant" and text_of(mapping_of(record.get("message")).get("id")) in answered:
             raise CannotResume("an answer that was told grows")
         utterance = parse_user_record(record) if record.get("type") == "user" else parse_attachment(record)
-        if utterance.is_human and (
-            (iso_utc(record.get("timestamp")) or "") <= last_human or digest(utterance.text) in words
-        ):
+        is_earlier = (iso_utc(record.get("timestamp")) or "") <= last_human
+        if utterance.is_human and (is_earlier or digest(utterance.text) in words):
             raise CannotResume("a prompt that was told before")

@@ -6,14 +6,8 @@ but the message of a command for the agent. Several words are a person's in any 
 
 from __future__ import annotations
 
+from pastchats_memory.formats.agents.claude_code import records
 from pastchats_memory.formats.agents.claude_code.dialect import CAVEAT, OUTPUTS
-from pastchats_memory.formats.agents.claude_code.records import (
-    SEVERAL,
-    RecordedPrompt,
-    is_synthetic,
-    parent_uuid,
-    text_blocks,
-)
 from pastchats_memory.formats.base.source import Json, mapping_of, text_of
 
 NAME_FIRST = "<command-name>"
@@ -37,25 +31,26 @@ class LocalCommands:
         self._caveat = ""
         """The uuid of the caveat directly above the next record, or NAMELESS."""
 
-    def add(self, record: Json, utterance: RecordedPrompt, position: int) -> None:
+    def add(self, record: Json, utterance: records.RecordedPrompt, position: int) -> None:
         """Add the next user or assistant record of the file."""
-        text = "\n".join(text_blocks(mapping_of(record.get("message")).get("content"))).lstrip()
-        is_below = bool(self._caveat) and parent_uuid(record) == self._caveat.strip(NAMELESS)
+        text = "\n".join(records.text_blocks(mapping_of(record.get("message")).get("content"))).lstrip()
+        is_below = bool(self._caveat) and records.parent_uuid(record) == self._caveat.strip(NAMELESS)
         is_caveat = text.startswith(CAVEATS) and not utterance.is_human
         self._caveat = (text_of(record.get("uuid")) or NAMELESS) if is_caveat else ""
         if record.get("type") == "assistant":
-            self._answer(by_client=is_synthetic(record))
+            self._answer(by_client=records.is_synthetic(record))
         elif text.startswith(OUTPUTS):
             self._answer(by_client=True)
         elif utterance.origin == "tool" or utterance.is_interruption or (_is_expansion(record) and not is_caveat):
             self._answer(by_client=False)
         else:
             self._answer(by_client=not self._has_words)  # nothing answered the one before
-        if not utterance.is_human or _is_typed(record):
+        is_typed = mapping_of(record.get("origin")).get("kind") == "human" or record.get("promptSource") is not None
+        if not utterance.is_human or is_typed:
             return
         words = utterance.text.split()[1:] if text.startswith(NAME_FIRST) else []
         is_notice = is_below and not text.startswith("<")
-        if is_notice or (text.startswith(NAME_FIRST) and len(words) < SEVERAL):
+        if is_notice or (text.startswith(NAME_FIRST) and len(words) < records.SEVERAL):
             self._open, self._has_words = position, bool(words)
 
     def is_local(self, position: int) -> bool:
@@ -84,8 +79,3 @@ def _is_expansion(record: Json) -> bool:
     """Return whether a record holds what a command for the agent stands for."""
     is_marked = record.get("isMeta") is True or record.get("turnCompanion") is True
     return is_marked and record.get("origin") is None and record.get("promptSource") is None
-
-
-def _is_typed(record: Json) -> bool:
-    """Return whether a record has the mark of a person."""
-    return mapping_of(record.get("origin")).get("kind") == "human" or record.get("promptSource") is not None

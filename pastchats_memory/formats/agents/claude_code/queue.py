@@ -9,13 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
-from pastchats_memory.formats.agents.claude_code.records import (
-    DELIVERED,
-    RecordedPrompt,
-    block_types,
-    parse_queue_content,
-    text_blocks,
-)
+from pastchats_memory.formats.agents.claude_code import records
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of
 
 NOWHERE = -1
@@ -35,9 +29,9 @@ class QueuedPrompt:
         return self.record.get("content")
 
     @property
-    def utterance(self) -> RecordedPrompt:
+    def utterance(self) -> records.RecordedPrompt:
         """Return the text with its origin: a person, or a program that uses the queue too."""
-        return parse_queue_content(self.record)
+        return records.parse_queue_content(self.record)
 
 
 class PromptQueue:
@@ -54,14 +48,12 @@ class PromptQueue:
 
     def add(self, record: Json, position: int, line: int) -> None:
         """Add the next record of the file."""
+        content = mapping_of(record.get("message")).get("content")
         match record.get("type"):
             case "queue-operation":
                 self._add_operation(record, position, line)
-            case "user" if self._dequeues and "tool_result" not in block_types(
-                mapping_of(record.get("message")).get("content")
-            ):
+            case "user" if self._dequeues and "tool_result" not in records.block_types(content):
                 self._dequeues.pop(0)
-                content = mapping_of(record.get("message")).get("content")
                 self._take_equal(content) or self._take_oldest()
             case "assistant":
                 for earlier in self._dequeues:
@@ -78,14 +70,14 @@ class PromptQueue:
         self._dequeues = [NOWHERE] * int(str(snapshot.get("dequeues") or 0))
 
     def _add_operation(self, record: Json, position: int, line: int) -> None:
-        content, is_delivered = record.get("content"), record.get("reason") in DELIVERED
+        content, is_delivered = record.get("content"), record.get("reason") in records.DELIVERED
         match record.get("operation"):
-            case "enqueue" if text_blocks(content):
+            case "enqueue" if records.text_blocks(content):
                 self._waiting.append(QueuedPrompt(record, line))
             case "dequeue" if is_delivered:
                 self._dequeues.append(position)
             case "remove":
-                named = QueuedPrompt(record, line) if text_blocks(content) else None
+                named = QueuedPrompt(record, line) if records.text_blocks(content) else None
                 prompt = self._take_equal(content) or named or self._take_oldest()
                 if is_delivered:
                     self._deliver(prompt, position)

@@ -5,22 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from pastchats_memory.formats.agents.claude_code import records
 from pastchats_memory.formats.agents.claude_code.dialect import DIALECT
 from pastchats_memory.formats.agents.claude_code.first_pass import FirstPass
 from pastchats_memory.formats.agents.claude_code.grown import check_appended_records
-from pastchats_memory.formats.agents.claude_code.records import (
-    NO_TEXT,
-    ROLES,
-    RecordedPrompt,
-    is_streamed,
-    is_synthetic,
-    parent_uuid,
-    parse_attachment,
-    parse_local_command,
-    parse_user_record,
-    text_blocks,
-    to_transcript_record,
-)
+from pastchats_memory.formats.base.dialect import read_spellings
 from pastchats_memory.formats.base.format import CERTAIN
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import Json, Places, Record, Records, SourceFile, list_of, mapping_of, text_of
@@ -28,13 +17,7 @@ from pastchats_memory.formats.base.tools import ToolCall, ToolResult, call_from_
 from pastchats_memory.formats.base.turns import PendingTurn
 from pastchats_memory.model import Turn, Unreadable
 
-TYPES = frozenset({
-    "user", "assistant", "system", "summary", "progress", "attachment", "queue-operation", "file-history-snapshot",
-    "file-history-delta", "mode", "permission-mode", "last-prompt", "custom-title", "ai-title", "agent-name",
-    "pr-link", "bridge-session", "worktree-state", "tag", "relocated", "agent-color", "agent-setting", "isolation-latch",
-    "atis-latch", "ended", "attribution-snapshot", "content-replacement", "cost-state", "artifact-comment-monitor",
-    "artifact-autoreact-ledger", "conversation_reset",
-})  # fmt: skip
+TYPES = frozenset(read_spellings(__file__)["record_types"])
 ENVELOPE, BARE_MESSAGES = 80, 60
 """Confidences: of the envelope without a message, and of messages that lost theirs."""
 MARKS = ("sessionId", "parentUuid", "leafUuid", "messageId", "promptSource", "promptId", "isSidechain", "isMeta")
@@ -68,13 +51,13 @@ def _is_marked(record: Json) -> bool:
     kind = text_of(record.get("type"))
     typed = kind in TYPES and not isinstance(record.get("payload"), dict)
     is_named = "-" in kind or "type" in mapping_of(record.get("attachment"))  # no other program has such records
-    return typed and (is_named or any(mark in record for mark in MARKS) or is_streamed(record))
+    return typed and (is_named or any(mark in record for mark in MARKS) or records.is_streamed(record))
 
 
 def _has_message(record: Json) -> bool:
     """Return whether a record has a message in a role of Anthropic's, which the record's type may name alone."""
     message, kind = mapping_of(record.get("message")), text_of(record.get("type"))
-    return kind in ROLES and "content" in message and message.get("role", kind) in ROLES
+    return kind in records.ROLES and "content" in message and message.get("role", kind) in records.ROLES
 
 
 def read(source: SourceFile) -> Iterator[Row]:
@@ -89,7 +72,9 @@ def read(source: SourceFile) -> Iterator[Row]:
     if before is not None:
         first_pass.restore(mapping_of(before.get("view")))
         added = (item.value for item in source.records() if isinstance(item, Record) and isinstance(item.value, dict))
-        check_appended_records(added, mapping_of(mapping_of(before.get("view")).get("tail")), _pending(before))
+        turns = map(mapping_of, list_of(mapping_of(before.get("drafts")).get("queue")))
+        pending = {text_of(turn.get("native_id")) for turn in turns if turn.get("role") == "assistant"}
+        check_appended_records(added, mapping_of(mapping_of(before.get("view")).get("tail")), pending)
     for position, item in enumerate(_items(source, source.records())):
         if isinstance(item, Record) and isinstance(item.value, dict):
             first_pass.add(item.value, position, item.line)
@@ -97,42 +82,28 @@ def read(source: SourceFile) -> Iterator[Row]:
     if before is not None:
         first_pass.check_forks(mapping_of(before.get("view")))
         session.restore(before)
-    records = source.records()
-    for position, item in enumerate(_items(source, records)):
+    stored = source.records()
+    for position, item in enumerate(_items(source, stored)):
         yield from session.read_record(item, position)
     if source.shape == "jsonl":
-        yield from records.checkpoint(session.snapshot())
+        yield from stored.checkpoint(session.snapshot())
     yield from session.builder.flush()
 
 
-def _pending(state: Json) -> set[str]:
-    turns = map(mapping_of, list_of(mapping_of(state.get("drafts")).get("queue")))
-    return {text_of(turn.get("native_id")) for turn in turns if turn.get("role") == "assistant"}
-
-
-def _items(source: SourceFile, records: Records) -> Iterator[Record | Unreadable]:
+def _items(source: SourceFile, stored: Records) -> Iterator[Record | Unreadable]:
     if source.shape == "json":
-        yield from _read_web_export(list_of(mapping_of(source.document).get("loglines")), Places(source.text))
+        places = Places(source.text)
+        for value in list_of(mapping_of(source.document).get("loglines")):
+            yield Record(places.line(text_of(mapping_of(value).get("uuid"))), value)
         return
-    for item in records:
+    for item in stored:
         lines = mapping_of(item.value).get("loglines") if isinstance(item, Record) else None
         if isinstance(lines, list):
             yield from (Record(item.line, value) for value in lines)
         elif isinstance(item, Record):
-            yield Record(item.line, to_transcript_record(item.value))
+            yield Record(item.line, records.to_transcript_record(item.value))
         else:
             yield item
-
-
-def _read_web_export(values: list[object], places: Places) -> Iterator[Record]:
-    for value in values:
-        yield Record(places.line(text_of(mapping_of(value).get("uuid"))), value)
-
-
-def _folder_of_project(source: SourceFile) -> str | None:
-    """Return the encoded folder name below `projects`, for sessions without a working directory."""
-    parts = source.path.parts[:-1]
-    return parts[parts.index("projects") + 1] if "projects" in parts[:-1] else None
 
 
 class _SessionReader:
@@ -143,7 +114,10 @@ class _SessionReader:
         self._path = str(source.path)
         self._first_pass = first_pass
         self._abandoned = first_pass.abandoned()
-        self._project = None if first_pass.cwd else _folder_of_project(source)
+        parts = source.path.parts[:-1]
+        has_project = "projects" in parts[:-1] and not first_pass.cwd
+        self._project = parts[parts.index("projects") + 1] if has_project else None
+        """The encoded folder name below `projects`, for sessions without a working directory."""
         self._open: dict[tuple[str | None, str], PendingTurn] = {}
         self._shell = SHELL
 
@@ -174,7 +148,7 @@ class _SessionReader:
         if not isinstance(record, dict):
             yield Unreadable(self._path, item.line, f"a {type(record).__name__} instead of a record")
             return
-        if hash(parent_uuid(record)) in self._abandoned and text_of(record.get("uuid")):
+        if hash(records.parent_uuid(record)) in self._abandoned and text_of(record.get("uuid")):
             self._abandoned.add(hash(text_of(record.get("uuid"))))
         if self._first_pass.conversation(record) not in self._first_pass.internal:
             reason = self._add_record(record, item.line, position)
@@ -189,22 +163,22 @@ class _SessionReader:
             case "assistant":
                 return self._add_assistant_record(record, line, position)
             case "system":
-                self._add_queued_prompt(record, line, parse_local_command(record))
+                self._add_queued_prompt(record, line, records.parse_local_command(record))
             case "attachment":
-                self._add_queued_prompt(record, line, parse_attachment(record))
+                self._add_queued_prompt(record, line, records.parse_attachment(record))
             case "queue-operation" if queued := self._first_pass.queue.delivered.get(position):
                 self._add_queued_prompt(queued.record, queued.line, queued.utterance)
         return None
 
-    def _add_queued_prompt(self, record: Json, line: int, utterance: RecordedPrompt) -> None:
+    def _add_queued_prompt(self, record: Json, line: int, utterance: records.RecordedPrompt) -> None:
         is_copy = utterance.is_human and self._first_pass.has_better_record(record, utterance.text)
         if utterance.origin in KINDS and not is_copy:
             self._add_utterance(record, line, utterance)
 
     def _add_user_record(self, record: Json, line: int, position: int) -> str | None:
-        utterance = parse_user_record(record)
+        utterance = records.parse_user_record(record)
         if self._first_pass.local_commands.is_local(position):
-            utterance = RecordedPrompt("nobody")
+            utterance = records.RecordedPrompt("nobody")
         if utterance.is_interruption:
             self.builder.queue.flag("interrupted")
         match utterance.origin:
@@ -222,7 +196,7 @@ class _SessionReader:
                 self._add_utterance(record, line, utterance)
         return None
 
-    def _add_utterance(self, record: Json, line: int, utterance: RecordedPrompt) -> None:
+    def _add_utterance(self, record: Json, line: int, utterance: records.RecordedPrompt) -> None:
         role, kind = KINDS[utterance.origin]
         at = self._position(record, line)
         if kind == "plan":
@@ -243,14 +217,17 @@ class _SessionReader:
         content, until = message.get("content"), self._first_pass.until(record)
         if not isinstance(content, str | list | None):
             return f"content of a message is a {type(content).__name__}"
-        if is_synthetic(record):
+        if records.is_synthetic(record):
             if record.get("isApiErrorMessage") is True:
                 self.builder.queue.flag("api_error")
             return None
         if until is None or position <= until:
-            texts = [text for text in text_blocks(content) if text.strip() not in ("", NO_TEXT)]
+            texts = [text for text in records.text_blocks(content) if text.strip() not in ("", records.NO_TEXT)]
             self._add_answer(record, line, texts, position, position if until is None else until)
-            self._add_calls(record, content, line)
+            for block in map(mapping_of, list_of(content)):
+                if block.get("type") == "tool_use":
+                    at = self._position(record, line)
+                    self.builder.add_call(text_of(block.get("id")), text_of(block.get("name")), block.get("input"), at)
             if record.get("isAbortedMidStream") is True:
                 self.builder.queue.flag("interrupted")
         return None
@@ -271,12 +248,6 @@ class _SessionReader:
             turn.texts += [text for text in dict.fromkeys(texts) if text not in turn.texts]
         if position >= until:
             self._open.pop(key, None)
-
-    def _add_calls(self, record: Json, content: object, line: int) -> None:
-        for block in map(mapping_of, list_of(content)):
-            if block.get("type") == "tool_use":
-                at = self._position(record, line)
-                self.builder.add_call(text_of(block.get("id")), text_of(block.get("name")), block.get("input"), at)
 
     def _add_results(self, record: Json, line: int) -> None:
         for block in map(mapping_of, list_of(mapping_of(record.get("message")).get("content"))):

@@ -95,20 +95,12 @@ def _is_from_client(record: Json, parts: list[UserText]) -> bool:
 
     The client marks messages of a channel as its own, since it wrote the tag around them.
     """
-    if any(part.channel for part in parts) or _is_from_channel(record):
+    kind = mapping_of(record.get("origin")).get("kind")
+    if any(part.channel for part in parts) or kind == CHANNEL:
         return False
     is_marked = any(record.get(mark) is True for mark in CLIENT_MARKS)
     is_scheduled = "scheduledTaskId" in record or any(record.get(key) == value for key, value in PROGRAM_MARKS.items())
-    return is_marked or is_scheduled or not is_from_human(record.get("origin"))
-
-
-def _is_from_channel(record: Json) -> bool:
-    return mapping_of(record.get("origin")).get("kind") == CHANNEL
-
-
-def is_from_human(origin: object) -> bool:
-    """Return whether a record's `origin` is missing, a person, or left open."""
-    return mapping_of(origin).get("kind") in (None, "human", UNCLASSIFIED)
+    return is_marked or is_scheduled or kind not in (None, "human", UNCLASSIFIED)
 
 
 def _merge_prompts(parts: list[UserText], media: tuple[str, ...]) -> RecordedPrompt:
@@ -122,9 +114,9 @@ def _merge_prompts(parts: list[UserText], media: tuple[str, ...]) -> RecordedPro
     printed = "\n".join(part.bash_output for part in parts if part.bash_output)
     if printed:
         return RecordedPrompt("output", printed, failed=any(part.bash_failed for part in parts))
-    return (
-        RecordedPrompt("prompt", IMAGE, media) if media else RecordedPrompt("nobody", is_interruption=is_interruption)
-    )
+    if media:
+        return RecordedPrompt("prompt", IMAGE, media)
+    return RecordedPrompt("nobody", is_interruption=is_interruption)
 
 
 def parse_queue_content(record: Json) -> RecordedPrompt:
@@ -188,11 +180,7 @@ def is_synthetic(record: Json) -> bool:
 def conversation_of(record: Json, session: str | None, agent: str | None) -> str | None:
     """Return a record's conversation: its session, or `<session>/<agent>` for a subagent's.
 
-    Args:
-        record: a record of any type.
-        session: the file's session, for records without one.
-        agent: the subagent in the file's name, for sidechain records without one.
-
+    A record without a session or an agent has those of the file.
     """
     own = text_of(record.get("sessionId")) or session
     if record.get("isSidechain") is not True:

@@ -28,13 +28,8 @@ def matches(source: SourceFile) -> bool:
 
 
 def _is_todo(fields: Json) -> bool:
-    more = "activeForm" in fields or "priority" in fields or "id" in fields
-    return (
-        bool(text_of(fields.get("content")))
-        and text_of(fields.get("status")) in STATES
-        and more
-        and "role" not in fields
-    )
+    has_more = any(key in fields for key in ("activeForm", "priority", "id")) and "role" not in fields
+    return has_more and bool(text_of(fields.get("content"))) and text_of(fields.get("status")) in STATES
 
 
 def read(source: SourceFile) -> Iterator[Task | Unreadable]:

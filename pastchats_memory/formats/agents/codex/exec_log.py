@@ -86,7 +86,9 @@ class _ExecLog(MarkdownDialogue[Section]):
             self._waiting.clear()
         match section.name:
             case "":
-                _set_facts(builder, section.text)
+                facts = {fact[1]: fact[2] for line in section.text.split("\n") if (fact := _FACT.match(line))}
+                builder.info.conversation_id = facts.get("session id") or builder.info.conversation_id
+                builder.info.cwd, builder.model = folder_of(facts.get("workdir")), facts.get("model", "")
             case "user":
                 builder.add_prompt(section.text, at)
             case "codex":
@@ -103,13 +105,6 @@ class _ExecLog(MarkdownDialogue[Section]):
                 _add_edit(builder, section.text, at)
             case "error":
                 builder.queue.flag("api_error")
-
-
-def _set_facts(builder: SessionBuilder, text: str) -> None:
-    """Set the facts that hold for the run."""
-    facts = {fact[1]: fact[2] for line in text.split("\n") if (fact := _FACT.match(line))}
-    builder.info.conversation_id = facts.get("session id") or builder.info.conversation_id
-    builder.info.cwd, builder.model = folder_of(facts.get("workdir")), facts.get("model", "")
 
 
 def _add_calls(builder: SessionBuilder, section: Section, waiting: list[str]) -> None:
@@ -217,9 +212,8 @@ def _message(builder: SessionBuilder, message: Json, at: Position) -> None:
         case "patch_apply_begin":
             _add_patch_call(builder, call_id, list(mapping_of(message.get("changes"))))
         case "patch_apply_end":
-            builder.add_result(
-                call_id, ToolResult(text_of(message.get("stderr")), failed=message.get("success") is False), at
-            )
+            output = ToolResult(text_of(message.get("stderr")), failed=message.get("success") is False)
+            builder.add_result(call_id, output, at)
         case "error":
             builder.queue.flag("api_error")
 

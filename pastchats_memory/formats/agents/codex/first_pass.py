@@ -9,28 +9,8 @@ from __future__ import annotations
 from collections import Counter, deque
 from dataclasses import dataclass
 
+from pastchats_memory.formats.agents.codex import rollout
 from pastchats_memory.formats.agents.codex.replay import TaskFinder
-from pastchats_memory.formats.agents.codex.rollout import (
-    CALL_TYPES,
-    COMMAND,
-    CONTEXT,
-    EVENT,
-    FILE_CHANGE,
-    ITEM,
-    META,
-    META_KEYS,
-    RolloutEntry,
-    answer_of_event,
-    completed_item,
-    has_pictures,
-    human_parts,
-    kinds_of,
-    parts_of,
-    prompt_of_event,
-    sent_by_user,
-    strip_pictures,
-    subagent_of,
-)
 from pastchats_memory.formats.base.checkpoint import RECENT, CannotResume, digest
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
 from pastchats_memory.text.clean import IMAGE
@@ -91,32 +71,33 @@ class FirstPass:
         """Return the id of the conversation."""
         return text_of(self.meta.get("id")) or text_of(self.meta.get("session_id")) or self._parse_heading
 
-    def add(self, entry: RolloutEntry, position: int) -> None:
+    def add(self, entry: rollout.RolloutEntry, position: int) -> None:
         """Add the next entry of the file."""
-        if entry.kind == META:
+        if entry.kind == rollout.META:
             self._add_meta(entry.payload)
-        if entry.kind in (META, CONTEXT):
+        if entry.kind in (rollout.META, rollout.CONTEXT):
             self.cwd = self.cwd or text_of(entry.payload.get("cwd"))
-        if subagent_of(self.meta)[0]:
+        if rollout.subagent_of(self.meta)[0]:
             self._tasks.add(entry, position, self.session, iso_utc(self.meta.get("timestamp")))
-        self.answers = self.answers or (entry.kind == ITEM and entry.payload.get("role") == "assistant")
-        self.calls = self.calls or (entry.kind == ITEM and entry.type in CALL_TYPES)
-        is_echo = bool(answer_of_event(entry)) or completed_item(entry).get("type") in (COMMAND, FILE_CHANGE)
-        self._echoes = self._echoes or is_echo
-        typed = prompt_of_event(entry)
+        self.answers = self.answers or (entry.kind == rollout.ITEM and entry.payload.get("role") == "assistant")
+        self.calls = self.calls or (entry.kind == rollout.ITEM and entry.type in rollout.CALL_TYPES)
+        item, typed = rollout.completed_item(entry), rollout.prompt_of_event(entry)
+        has_effect = item.get("type") in (rollout.COMMAND, rollout.FILE_CHANGE)
+        self._echoes = self._echoes or has_effect or bool(rollout.answer_of_event(entry))
         if typed:
-            name = digest(strip_pictures(typed))
-            (self._completed if completed_item(entry) else self._shown)[name] += 1
+            name = digest(rollout.strip_pictures(typed))
+            (self._completed if item else self._shown)[name] += 1
             self._candidates.append(_Candidate(position, event=True, digests=(name,), human=True))
-        elif sent_by_user(entry):
-            parts = parts_of(entry.payload)
-            human = human_parts(entry.payload)
-            pictures = [IMAGE] if not any(map(strip_pictures, human)) and has_pictures(entry.payload) else []
-            digests = tuple(digest(strip_pictures(text)) for text in (*pictures, *parts, *_wholes(parts)))
-            certain = bool(kinds_of(entry.payload))
+        elif rollout.sent_by_user(entry):
+            parts = rollout.parts_of(entry.payload)
+            human = rollout.human_parts(entry.payload)
+            has_words = any(map(rollout.strip_pictures, human))
+            pictures = [IMAGE] if not has_words and rollout.has_pictures(entry.payload) else []
+            digests = tuple(digest(rollout.strip_pictures(text)) for text in (*pictures, *parts, *_wholes(parts)))
+            certain = bool(rollout.kinds_of(entry.payload))
             self._candidates.append(_Candidate(position, False, digests, bool(human or pictures), certain))
         turns = entry.payload.get("num_turns")
-        if entry.kind == EVENT and entry.type == "thread_rolled_back" and isinstance(turns, int):
+        if entry.kind == rollout.EVENT and entry.type == "thread_rolled_back" and isinstance(turns, int):
             self._rollbacks[position] = turns
 
     def settle(self) -> None:
@@ -153,7 +134,7 @@ class FirstPass:
         """Return what a longer file needs, as JSON."""
         snapshot = {"seen": self._seen, "loose": self._loose, "free": self._free}
         return {
-            "meta": {key: value for key, value in self.meta.items() if key in META_KEYS}, "cwd": self.cwd,
+            "meta": {key: value for key, value in self.meta.items() if key in rollout.META_KEYS}, "cwd": self.cwd,
             "may_change": self._tasks.may_change, "parent": self.parent, "answers": self.answers, "calls": self.calls, "echoes": self._echoes, "named": self._about(),
         } | {name: list(digests) for name, digests in snapshot.items()}  # fmt: skip
 
@@ -161,7 +142,7 @@ class FirstPass:
         """Return the facts that hold for every turn of the session."""
         branch = text_of(mapping_of(self.meta.get("git")).get("branch"))
         prompt = (text_of(self.meta.get(key)) for key in ("timestamp", "originator"))
-        return [self.session, self.cwd, self.parent, branch, subagent_of(self.meta)[0], *prompt]
+        return [self.session, self.cwd, self.parent, branch, rollout.subagent_of(self.meta)[0], *prompt]
 
     def _check_appended_entries(self) -> None:
         items = {digest for candidate in self._candidates if not candidate.event for digest in candidate.digests}
@@ -169,10 +150,8 @@ class FirstPass:
             raise CannotResume("where a subagent's own session begins was not known before")
         if self._about() != self._before.get("named"):
             raise CannotResume("the session has a new name")
-        begun = [
-            known for known in ("answers", "calls") if getattr(self, known) and self._before.get(known) is not True
-        ]
-        if begun and self._before.get("echoes") is True:
+        has_begun = any(getattr(self, known) and self._before.get(known) is not True for known in ("answers", "calls"))
+        if has_begun and self._before.get("echoes") is True:
             raise CannotResume("what was told as answers were their echoes")
         shown = self._shown | self._completed
         if not shown.keys().isdisjoint(self._loose) or not {*items, *shown}.isdisjoint(self._free):
@@ -180,25 +159,23 @@ class FirstPass:
         if shown and self._loose and not self._seen:
             raise CannotResume("prompts were told by their wrappers")
 
-    def words(self, entry: RolloutEntry) -> list[str]:
+    def words(self, entry: rollout.RolloutEntry) -> list[str]:
         """Return the person's part of an entry whose position is in `human`, without text that was put before it."""
-        if not sent_by_user(entry):
-            return [prompt_of_event(entry)]
-        if not self._seen or kinds_of(entry.payload):
-            return human_parts(entry.payload)
-        parts = parts_of(entry.payload)
-        typed = [part for part in parts if (words := strip_pictures(part)) and self._was_typed(digest(words))]
-        return typed or ([] if has_pictures(entry.payload) else _wholes(parts)[:1])
-
-    def _was_typed(self, name: str) -> bool:
-        return name in self._shown or name in self._completed or name in self._seen
+        if not rollout.sent_by_user(entry):
+            return [rollout.prompt_of_event(entry)]
+        if not self._seen or rollout.kinds_of(entry.payload):
+            return rollout.human_parts(entry.payload)
+        parts = rollout.parts_of(entry.payload)
+        shown = {*self._shown, *self._completed, *self._seen}
+        typed = [part for part in parts if (words := rollout.strip_pictures(part)) and digest(words) in shown]
+        return typed or ([] if rollout.has_pictures(entry.payload) else _wholes(parts)[:1])
 
     def _add_meta(self, meta: Json) -> None:
         named = text_of(meta.get("id"))
         if not self.meta or self.session is None or named in ("", self.session):
             self.meta = {**meta, **{key: value for key, value in self.meta.items() if value}}
             base = text_of(mapping_of(meta.get("history_base")).get("thread_id"))
-            self.parent = self.parent or text_of(meta.get("forked_from_id")) or subagent_of(meta)[1] or base
+            self.parent = self.parent or text_of(meta.get("forked_from_id")) or rollout.subagent_of(meta)[1] or base
             self.parent = self.parent if self.parent != self.session else ""
         else:
             self.parent = self.parent or named
@@ -212,10 +189,8 @@ class FirstPass:
             turns = max(0, self._rollbacks[position])
             if self._before and turns > len(standing):
                 raise CannotResume("prompts that were told before were taken back")
-            gone, standing = (
-                standing[len(standing) - min(turns, len(standing)) :],
-                standing[: max(0, len(standing) - turns)],
-            )
+            remaining = max(0, len(standing) - turns)
+            gone, standing = standing[remaining:], standing[:remaining]
             if gone:
                 self.rolled_back.append((gone[0], position))
 

@@ -9,37 +9,9 @@ from dataclasses import replace
 from datetime import datetime
 from hashlib import blake2b
 
-from pastchats_memory.formats.agents.codex.dialect import (
-    AUTOMATED,
-    DIALECT,
-    SCRIPT,
-    find_calls,
-    find_files,
-    parse_shell,
-    split_plan,
-    strip_context,
-)
+from pastchats_memory.formats.agents.codex import dialect, rollout
 from pastchats_memory.formats.agents.codex.first_pass import FirstPass
 from pastchats_memory.formats.agents.codex.replay import ends_burst
-from pastchats_memory.formats.agents.codex.rollout import (
-    COMMAND,
-    CONTEXT,
-    EVENT,
-    FILE_CHANGE,
-    ITEM,
-    LINE_TYPES,
-    META,
-    OWN_FROM,
-    RolloutEntry,
-    answer_of_event,
-    completed_item,
-    is_bare_meta,
-    is_message_between_agents,
-    parse_entry,
-    parts_of,
-    subagent_of,
-    text_between_agents,
-)
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import Json, Places, Record, Records, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tools import ToolCall, ToolResult, parse_call, parse_result
@@ -69,8 +41,8 @@ def matches(source: SourceFile) -> bool:
 
 
 def _is_rollout_line(record: Json) -> bool:
-    typed = isinstance(record.get("payload"), dict) and record.get("type") in LINE_TYPES
-    return typed or record.get("record_type") == "state" or is_bare_meta(record)
+    typed = isinstance(record.get("payload"), dict) and record.get("type") in rollout.LINE_TYPES
+    return typed or record.get("record_type") == "state" or rollout.is_bare_meta(record)
 
 
 def read(source: SourceFile) -> Iterator[Row]:
@@ -83,7 +55,7 @@ def read(source: SourceFile) -> Iterator[Row]:
     before = source.resumed.state if source.resumed else {}
     first_pass = FirstPass(named[0] if named else None, mapping_of(before.get("view")))
     for position, (_, entry) in enumerate(_entries(source, source.records())):
-        if isinstance(entry, RolloutEntry):
+        if isinstance(entry, rollout.RolloutEntry):
             first_pass.add(entry, position)
     first_pass.settle()
     session = _SessionReader(first_pass)
@@ -101,31 +73,27 @@ def read(source: SourceFile) -> Iterator[Row]:
     yield from session.flush()
 
 
-def _entries(source: SourceFile, records: Records) -> Iterator[tuple[int, RolloutEntry | str | None]]:
+def _entries(source: SourceFile, records: Records) -> Iterator[tuple[int, rollout.RolloutEntry | str | None]]:
     if source.shape == "json":
-        yield from _of_document(mapping_of(source.document), Places(source.text))
+        document, places = mapping_of(source.document), Places(source.text)
+        yield 1, rollout.RolloutEntry(rollout.META, mapping_of(document.get("session")))
+        for item in list_of(document.get("items")):
+            fields = mapping_of(item)
+            line = places.line(next(iter(rollout.parts_of(fields)), ""))
+            entry = rollout.RolloutEntry(rollout.ITEM, fields, fields.get("timestamp"))
+            yield line, entry if isinstance(item, dict) else rollout.parse_entry(item)
         return
     for item in records:
-        yield item.line, parse_entry(item.value) if isinstance(item, Record) else item.reason
-
-
-def _of_document(document: Json, places: Places) -> Iterator[tuple[int, RolloutEntry | str | None]]:
-    yield 1, RolloutEntry(META, mapping_of(document.get("session")))
-    for item in list_of(document.get("items")):
-        text = next(iter(parts_of(mapping_of(item))), "")
-        yield (
-            places.line(text),
-            RolloutEntry(ITEM, item, item.get("timestamp")) if isinstance(item, dict) else parse_entry(item),
-        )
+        yield item.line, rollout.parse_entry(item.value) if isinstance(item, Record) else item.reason
 
 
 class _SessionReader(SessionBuilder):
     """The second pass: every entry adds to the turns that are in the making."""
 
     def __init__(self, first_pass: FirstPass) -> None:
-        super().__init__(SessionInfo(), DIALECT)
+        super().__init__(SessionInfo(), dialect.DIALECT)
         self._first_pass = first_pass
-        self._subagent = subagent_of(first_pass.meta)[0]
+        self._subagent = rollout.subagent_of(first_pass.meta)[0]
         self._model = self._cwd = ""
         self._script = ""
         """The id of the last call if it runs a script: completed commands are the script's."""
@@ -134,7 +102,7 @@ class _SessionReader(SessionBuilder):
         self.ordinals: Counter[str] = Counter()
         """How often the same was said in the session that said it first."""
         self._replayed = ""
-        self._place = RolloutEntry("", {}), 1, 0
+        self._place = rollout.RolloutEntry("", {}), 1, 0
         """The current entry, its line and its position."""
         self._before: datetime | None = None
 
@@ -154,26 +122,26 @@ class _SessionReader(SessionBuilder):
         self._script, self._has_shown = text_of(snapshot.get("script")), snapshot.get("has_shown") is True
         self._before = datetime.fromisoformat(time) if time else None
 
-    def add_entry(self, entry: RolloutEntry, line: int, position: int) -> None:
+    def add_entry(self, entry: rollout.RolloutEntry, line: int, position: int) -> None:
         self._follow_replay(entry, position)
         self._place = entry, line, position
-        if entry.kind == CONTEXT:
+        if entry.kind == rollout.CONTEXT:
             self._model = text_of(entry.payload.get("model"))
             self._cwd = text_of(entry.payload.get("cwd"))
-        elif self._subagent and is_message_between_agents(entry):
-            self.add_turn("system", "prompt", text_between_agents(entry), self._position())
+        elif self._subagent and rollout.is_message_between_agents(entry):
+            self.add_turn("system", "prompt", rollout.text_between_agents(entry), self._position())
         elif position in self._first_pass.human:
             self._prompt(entry)
-        elif entry.kind == ITEM:
+        elif entry.kind == rollout.ITEM:
             self._item(entry)
         elif entry.kind == "compacted":
             # `replacement_history` beside it repeats earlier messages
             self.add_turn("system", "summary", text_of(entry.payload.get("message")), self._position())
-        elif entry.kind == EVENT and entry.type in FLAGS:
+        elif entry.kind == rollout.EVENT and entry.type in FLAGS:
             self.queue.flag(FLAGS[entry.type])
-        elif completed_item(entry).get("type") in (PLAN, COMMAND, FILE_CHANGE):
-            self._add_completed(completed_item(entry))
-        elif not self._first_pass.answers and (words := answer_of_event(entry)):
+        elif rollout.completed_item(entry).get("type") in (PLAN, rollout.COMMAND, rollout.FILE_CHANGE):
+            self._add_completed(rollout.completed_item(entry))
+        elif not self._first_pass.answers and (words := rollout.answer_of_event(entry)):
             self.add_turn("assistant", "answer", words, self._position())
 
     def _add_completed(self, item: Json) -> None:
@@ -182,18 +150,17 @@ class _SessionReader(SessionBuilder):
             self.add_plan(text_of(item.get("text")).strip(), self._position())
         elif self._first_pass.calls and not self._script:
             return
-        elif item.get("type") == FILE_CHANGE:
+        elif item.get("type") == rollout.FILE_CHANGE:
             for path, change in mapping_of(item.get("changes")).items():
-                self._add_shown(parse_call("apply_patch", {"file_path": path, "change": change}, DIALECT))
+                self._add_shown(parse_call("apply_patch", {"file_path": path, "change": change}, dialect.DIALECT))
         else:
-            call = parse_call("shell", {"command": item.get("command")}, DIALECT)
+            call = parse_call("shell", {"command": item.get("command")}, dialect.DIALECT)
             self._add_shown(call)
             self._has_shown = True
             printed = text_of(item.get("aggregated_output")) or text_of(item.get("stdout"))
             code = item.get("exit_code")
-            result = ToolResult(
-                printed, code if isinstance(code, int) else None, failed=item.get("status") == "failed" or bool(code)
-            )
+            failed = item.get("status") == "failed" or bool(code)
+            result = ToolResult(printed, code if isinstance(code, int) else None, failed=failed)
             self.add_output(call, result, self._position())
 
     def _add_shown(self, call: ToolCall) -> None:
@@ -201,13 +168,13 @@ class _SessionReader(SessionBuilder):
         if not self._script:
             self.queue.add_tool(call)
 
-    def _follow_replay(self, entry: RolloutEntry, position: int) -> None:
+    def _follow_replay(self, entry: rollout.RolloutEntry, position: int) -> None:
         """Follow a replay: from the other session's meta to the end of the burst, or to a subagent's own task."""
-        own_from = self._first_pass.meta.get(OWN_FROM)
+        own_from = self._first_pass.meta.get(rollout.OWN_FROM)
         if isinstance(own_from, int) and isinstance(entry.ordinal, int):
             self._replayed = self._first_pass.parent if entry.ordinal < own_from else ""
             return
-        named = text_of(entry.payload.get("id")) if entry.kind == META else ""
+        named = text_of(entry.payload.get("id")) if entry.kind == rollout.META else ""
         stamp = iso_utc(entry.timestamp)
         now = datetime.fromisoformat(stamp) if stamp else self._before
         if named:
@@ -218,32 +185,33 @@ class _SessionReader(SessionBuilder):
             self._replayed = ""
         self._before = now
 
-    def _prompt(self, entry: RolloutEntry) -> None:
+    def _prompt(self, entry: rollout.RolloutEntry) -> None:
         parts = self._first_pass.words(entry)
-        text = "\n\n".join(words for part in parts if (words := strip_context(part)))
+        text = "\n\n".join(words for part in parts if (words := dialect.strip_context(part)))
         delegated = self._subagent and not self._replayed
         pictures = _pictures(entry.payload)
         text = text or (IMAGE if pictures else "")
-        if text.startswith(AUTOMATED):
+        if text.startswith(dialect.AUTOMATED):
             return
         turn = self.add_turn("system" if delegated else "user", "prompt", text, self._position())
-        turn.metadata["attachments"] = [name for part in parts for name in find_files(part)] + ["image"] * pictures
+        files = [name for part in parts for name in dialect.find_files(part)]
+        turn.metadata["attachments"] = files + ["image"] * pictures
         if text_of(self._first_pass.meta.get("originator")) == "codex_exec":
             list_of(turn.metadata["flags"]).append("non_interactive")
 
-    def _item(self, entry: RolloutEntry) -> None:
+    def _item(self, entry: rollout.RolloutEntry) -> None:
         payload, call_id = entry.payload, text_of(entry.payload.get("call_id"))
         match entry.type:
             case "message" if payload.get("role") == "user":
                 self._shell(entry)
             case "message" if payload.get("role") == "assistant":
-                words, plan = split_plan("\n\n".join(parts_of(payload)))
+                words, plan = dialect.split_plan("\n\n".join(rollout.parts_of(payload)))
                 turn = self.add_turn("assistant", "answer", words, self._position())
                 turn.metadata |= {"model": self._model, "phase": text_of(payload.get("phase"))}
                 self.add_plan(plan, self._position())
             case "function_call" | "custom_tool_call":
                 name, arguments = text_of(payload.get("name")), payload.get("arguments") or payload.get("input")
-                inner = list(find_calls(text_of(arguments))) if name == SCRIPT else []
+                inner = list(dialect.find_calls(text_of(arguments))) if name == dialect.SCRIPT else []
                 self._script, self._has_shown = call_id if inner else "", False
                 for called, given in inner or [(name, arguments)]:
                     self.add_call(call_id, called, given, self._position())
@@ -252,14 +220,15 @@ class _SessionReader(SessionBuilder):
             case "custom_tool_call_output" if call_id == self._script and self._has_shown:
                 self._calls.pop(call_id, None)
             case "function_call_output" | "custom_tool_call_output":
-                self.add_result(call_id, parse_result(payload.get("output"), DIALECT), self._position())
+                self.add_result(call_id, parse_result(payload.get("output"), dialect.DIALECT), self._position())
 
-    def _shell(self, entry: RolloutEntry) -> None:
+    def _shell(self, entry: rollout.RolloutEntry) -> None:
         """Add a shell command of the person, and its output if it is worth a row; skip context."""
-        command, printed = parse_shell("".join(parts_of(entry.payload)))
+        command, printed = dialect.parse_shell("".join(rollout.parts_of(entry.payload)))
         if command:
             self.add_turn("user", "command", f"! {command}", self._position())
-            self.add_output(parse_call("shell", {"command": command}), parse_result(printed, DIALECT), self._position())
+            output = parse_result(printed, dialect.DIALECT)
+            self.add_output(parse_call("shell", {"command": command}), output, self._position())
 
     def _position(self) -> Position:
         """Return the position of the current entry, after setting `info` to its facts."""

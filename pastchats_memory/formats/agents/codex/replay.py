@@ -9,14 +9,7 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
-from pastchats_memory.formats.agents.codex.rollout import (
-    EVENT,
-    ITEM,
-    META,
-    RolloutEntry,
-    is_message_between_agents,
-    sent_by_user,
-)
+from pastchats_memory.formats.agents.codex import rollout
 from pastchats_memory.formats.base.source import text_of
 from pastchats_memory.text.timestamps import iso_utc
 
@@ -57,9 +50,9 @@ class TaskFinder:
         self._message: _Message | None = None
         """The last message from another agent in the burst; it may be several entries."""
 
-    def add(self, entry: RolloutEntry, position: int, session: str | None, started: str | None) -> None:
+    def add(self, entry: rollout.RolloutEntry, position: int, session: str | None, started: str | None) -> None:
         """Add the next entry; `session` is the subagent's own, `started` when it began."""
-        named = text_of(entry.payload.get("id")) if entry.kind == META else ""
+        named = text_of(entry.payload.get("id")) if entry.kind == rollout.META else ""
         stamp = iso_utc(entry.timestamp)
         now = datetime.fromisoformat(stamp) if stamp else self._before
         if named:
@@ -67,15 +60,15 @@ class TaskFinder:
         elif self._is_replay and ends_burst(self._before, now, started):
             self._is_replay = False
         self._before = now
-        is_prompt = sent_by_user(entry) or entry.kind == EVENT
+        is_prompt = rollout.sent_by_user(entry) or entry.kind == rollout.EVENT
         if not self._is_replay:
             self._later += [position] * is_prompt
-        elif is_message_between_agents(entry):
+        elif rollout.is_message_between_agents(entry):
             if self._message is None or self._message.steps != len(self._copied):
                 self._message = _Message(position, len(self._copied))
         elif is_prompt:
             self._copied.append(_Step(position, "prompt"))
-        elif entry.kind == ITEM and entry.payload.get("role") != "developer":
+        elif entry.kind == rollout.ITEM and entry.payload.get("role") != "developer":
             name = text_of(entry.payload.get("name"))
             self._copied.append(_Step(position, "spawn" if name.endswith(SPAWN) else "work"))
 

@@ -24,17 +24,8 @@ AGENTS = ("subagent", "guardian_review")
 OWN_FROM = "subagent_history_start_ordinal"
 """The key of the ordinal from which on a rollout is the subagent's own."""
 META_KEYS = (
-    "id",
-    "session_id",
-    "timestamp",
-    "git",
-    "source",
-    "thread_source",
-    "originator",
-    "forked_from_id",
-    "parent_thread_id",
-    OWN_FROM,
-)
+    "id", "session_id", "timestamp", "git", "source", "thread_source", "originator", "forked_from_id", "parent_thread_id", OWN_FROM,
+)  # fmt: skip
 """Keys of a session's meta that its turns take over."""
 BETWEEN_AGENTS = ("inter_agent_communication", "inter_agent_communication_metadata", "agent_message")
 """Types of lines and of items with a message from one agent to another."""
@@ -55,8 +46,7 @@ class RolloutEntry:
     @property
     def type(self) -> str:
         """Return the payload's type; one with `role` and `content` alone is a message."""
-        strip_pictures = "message" if "role" in self.payload and "content" in self.payload else ""
-        return text_of(self.payload.get("type")) or strip_pictures
+        return text_of(self.payload.get("type")) or ("message" if {"role", "content"} <= self.payload.keys() else "")
 
 
 def parse_entry(value: object) -> RolloutEntry | str | None:
@@ -77,12 +67,8 @@ def parse_entry(value: object) -> RolloutEntry | str | None:
 
 def is_bare_meta(record: Json) -> bool:
     """Return whether this is the first line of a rollout of mid 2025, which has no types."""
-    return (
-        "type" not in record
-        and "id" in record
-        and "timestamp" in record
-        and ("instructions" in record or "git" in record)
-    )
+    has_facts = {"id", "timestamp"} <= record.keys() and ("instructions" in record or "git" in record)
+    return has_facts and "type" not in record
 
 
 def parts_of(payload: Json) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,16 +12,7 @@ from pastchats_memory.formats.agents.gemini.content import find_workspace, is_co
 from pastchats_memory.formats.base.checkpoint import RECENT, CannotResume
 from pastchats_memory.formats.base.session import find_folder, folder_of
 from pastchats_memory.formats.base.sibling_files import read_sibling, read_sibling_json
-from pastchats_memory.formats.base.source import (
-    Element,
-    Json,
-    Record,
-    Records,
-    SourceFile,
-    list_of,
-    mapping_of,
-    text_of,
-)
+from pastchats_memory.formats.base.source import Element, Json, Record, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.model import Unreadable
 
 HEADER = ("sessionId", "projectHash", "startTime", "summary", "directories", "kind")
@@ -49,7 +40,7 @@ def is_answer(record: Json) -> bool:
     return record.get("type") == "gemini" and is_message(record)
 
 
-def records_of(source: SourceFile, records: Records) -> Iterator[Record | Unreadable]:
+def records_of(source: SourceFile, records: Iterable[Record | Unreadable]) -> Iterator[Record | Unreadable]:
     """Yield header, messages and changes in file order, and a checkpoint's new messages before the checkpoint.
 
     Messages that a checkpoint repeats are skipped: it may shorten them to what the model still gets.
@@ -105,11 +96,7 @@ class FirstPass:
         self.before, self.growing = dict.fromkeys(map(text_of, list_of(state.get("known")))), growing
 
     def add(self, record: Json, position: int) -> None:
-        """Add the next record.
-
-        Raises:
-            CannotResume: appended lines change earlier messages.
-        """
+        """Add the next record. Raises CannotResume if it changes messages of the shorter file."""
         if is_header(record):
             self.header = record | self.header
         elif is_message(record):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pastchats_memory.formats.agents.gemini.content import strip_context
+from pastchats_memory.formats.agents.gemini.content import join_responses, strip_context
 from pastchats_memory.formats.agents.gemini.dialect import DIALECT
 from pastchats_memory.formats.base.agent import AgentSession
-from pastchats_memory.formats.base.agent_spellings import parse_gemini_output
 from pastchats_memory.formats.base.format import has_record
 from pastchats_memory.formats.base.session import Position, folder_of
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tags import REMINDERS, without_spans
-from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.formats.base.tree import parent_in
 
 WITH_MESSAGE = ("user", "assistant", "tool_result")
@@ -68,8 +66,9 @@ class QwenSession(AgentSession):
                 for call in (mapping_of(part["functionCall"]) for part in parts if "functionCall" in part):
                     self.builder.add_call(text_of(call.get("id")), text_of(call.get("name")), call.get("args"))
             case "tool_result":
+                failed = mapping_of(record.get("toolCallResult")).get("status") == "error"
                 for result in (mapping_of(part["functionResponse"]) for part in parts if "functionResponse" in part):
-                    output = _parse_output(record, mapping_of(result.get("response")))
+                    output = join_responses([mapping_of(result.get("response"))], failed=failed)
                     self.builder.add_result(text_of(result.get("id")), output, at)
 
     def _add_system_record(self, record: Json, at: Position) -> None:
@@ -85,9 +84,3 @@ class QwenSession(AgentSession):
             first = mapping_of(next(iter(list_of(payload.get("compressedHistory"))), None))
             parts = map(mapping_of, list_of(first.get("parts")))
             self.builder.add_turn("system", "summary", "\n\n".join(text_of(part.get("text")) for part in parts), at)
-
-
-def _parse_output(record: Json, response: Json) -> ToolResult:
-    error = text_of(response.get("error"))
-    failed = bool(error) or mapping_of(record.get("toolCallResult")).get("status") == "error"
-    return parse_gemini_output(error or text_of(response.get("output")), failed=failed)

@@ -9,22 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 
-from pastchats_memory.formats.agents.gemini.changes import (
-    FirstPass,
-    is_answer,
-    is_change,
-    is_header,
-    is_message,
-    project_folder,
-    records_of,
-)
-from pastchats_memory.formats.agents.gemini.content import (
-    ACKNOWLEDGEMENTS,
-    add_prompt,
-    join_responses,
-    strip_context,
-    visible_text,
-)
+from pastchats_memory.formats.agents.gemini import changes, content
 from pastchats_memory.formats.agents.gemini.dialect import DIALECT
 from pastchats_memory.formats.agents.gemini.saved_chat import SavedChat, is_saved_chat
 from pastchats_memory.formats.agents.gemini.stream import PrintedSession, is_stream
@@ -48,8 +33,9 @@ def matches(source: SourceFile) -> bool:
         return True
     if source.shape == "json":
         document = mapping_of(source.outline)
-        return is_header(document) and isinstance(document.get("messages", []), list)
-    return any(is_header(record) or is_change(record) or is_answer(record) for record in source.sample)
+        return changes.is_header(document) and isinstance(document.get("messages", []), list)
+    tests = (changes.is_header, changes.is_change, changes.is_answer)
+    return any(is_own(record) for record in source.sample for is_own in tests)
 
 
 def read(source: SourceFile) -> Iterator[Row]:
@@ -61,18 +47,18 @@ def read(source: SourceFile) -> Iterator[Row]:
 
 def _read_session(source: SourceFile) -> Iterator[Row]:
     """Yield the turns, after a first pass that finds the final text of each message."""
-    first_pass = FirstPass()
+    first_pass = changes.FirstPass()
     before = source.resumed.state if source.resumed else {}
     if before:
         first_pass.restore(mapping_of(before.get("view")), frozenset(map(text_of, list_of(before.get("growing")))))
-    for position, item in enumerate(records_of(source, source.records())):
+    for position, item in enumerate(changes.records_of(source, source.records())):
         if isinstance(item, Record):
             first_pass.add(mapping_of(item.value), position)
     session = _Session(source, first_pass)
     if before:
         session.restore(before)
     records = source.records()
-    for position, item in enumerate(records_of(source, records)):
+    for position, item in enumerate(changes.records_of(source, records)):
         if isinstance(item, Unreadable):
             yield item
         elif fault := session.add_record(item, position):
@@ -86,7 +72,7 @@ def _read_session(source: SourceFile) -> Iterator[Row]:
 class _Session:
     """Second pass: add each message at its first record, with the text of its last."""
 
-    def __init__(self, source: SourceFile, first_pass: FirstPass) -> None:
+    def __init__(self, source: SourceFile, first_pass: changes.FirstPass) -> None:
         header = first_pass.header
         self._first_pass = first_pass
         self._stem = source.path.stem
@@ -100,7 +86,7 @@ class _Session:
         parent, own = (folder.name, session) if inside else (session, self._stem) if is_sibling else ("", "")
         about = SessionInfo(
             f"{parent}/{own}" if parent else session or self._stem,
-            project_folder(source.path, header) or first_pass.cwd,
+            changes.project_folder(source.path, header) or first_pass.cwd,
             started=to_the_minute(iso_utc(header.get("startTime"))),
             metadata={"title": text_of(header.get("summary")), "parent_conversation_id": parent},
         )
@@ -109,19 +95,11 @@ class _Session:
 
     def snapshot(self) -> Json:
         growing = [draft.native_id for draft in self.builder.queue.answers if draft.native_id not in self._called]
-        snapshot = {
-            "view": self._first_pass.snapshot(),
-            "growing": growing,
-            "named": self._named,
-            "branch": self._branch,
-        }
-        return self.builder.snapshot() | snapshot
+        own: Json = {"view": self._first_pass.snapshot(), "growing": growing, "named": self._named}
+        return self.builder.snapshot() | own | {"branch": self._branch}
 
     def restore(self, state: Json) -> None:
-        """Restore the snapshot of the shorter file.
-
-        Raises CannotResume if the session has a new title.
-        """
+        """Restore the snapshot of the shorter file. Raises CannotResume if the session has a new title."""
         if self._named != state.get("named"):
             raise CannotResume("the session has a new name")
         self._branch = text_of(state.get("branch"))
@@ -138,8 +116,8 @@ class _Session:
         record = item.value
         if not isinstance(record, dict):
             return f"a {type(record).__name__} instead of a record"
-        if not is_message(record):
-            known = is_header(record) or is_change(record) or "type" not in record
+        if not changes.is_message(record):
+            known = changes.is_header(record) or changes.is_change(record) or "type" not in record
             return None if known or record.get("type") == "session_metadata" else "neither a session nor a message"
         if not isinstance(record["content"], str | list | dict | None):
             return f"content of a message is a {type(record['content']).__name__}"
@@ -152,7 +130,7 @@ class _Session:
             self._answer(record, at, position)
         elif record["type"] == "error":
             self.builder.queue.flag("api_error")
-        elif CANCELLED in visible_text(record["content"]):
+        elif CANCELLED in content.visible_text(record["content"]):
             self.builder.queue.flag("interrupted")
         return None
 
@@ -160,18 +138,18 @@ class _Session:
         if at.native_id in self._prompts:
             return
         self._prompts.add(at.native_id)
-        sent = visible_text(record.get("displayContent") or record["content"])
-        if strip_context(sent).startswith(INVESTIGATION) and self._branch == "main":
+        sent = content.visible_text(record.get("displayContent") or record["content"])
+        if content.strip_context(sent).startswith(INVESTIGATION) and self._branch == "main":
             self._branch = "sidechain"
             self.builder.info.metadata["parent_conversation_id"] = self.builder.info.conversation_id
             self.builder.info.conversation_id = f"{self.builder.info.conversation_id}/{self._stem}"
             at = Position(at.line, at.time, at.native_id, self._branch)
         pictures = sum("inlineData" in mapping_of(part) for part in list_of(record["content"]))
-        add_prompt(self.builder, sent, at, pictures)
+        content.add_prompt(self.builder, sent, at, pictures)
 
     def _answer(self, record: Json, at: Position, position: int) -> None:
-        words = visible_text(record["content"])
-        words = "" if words in ACKNOWLEDGEMENTS else words
+        words = content.visible_text(record["content"])
+        words = "" if words in content.ACKNOWLEDGEMENTS else words
         draft = self._begun.get(at.native_id)
         if draft is None:
             draft = self.builder.add_turn("assistant", "answer", words, at, model=text_of(record.get("model")))
@@ -192,7 +170,7 @@ class _Session:
             mapping_of(mapping_of(mapping_of(part).get("functionResponse")).get("response"))
             for part in list_of(call.get("result"))
         ]
-        output = join_responses(responses, failed=status == "error")
+        output = content.join_responses(responses, failed=status == "error")
         own = replace(at, time=call.get("timestamp") or at.time)
         if status != "cancelled":
             self.builder.add_result(call_id, output, own)

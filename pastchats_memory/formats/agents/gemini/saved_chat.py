@@ -13,15 +13,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from urllib.parse import unquote
 
-from pastchats_memory.formats.agents.gemini.content import (
-    ACKNOWLEDGEMENTS,
-    SETTING_UP,
-    add_prompt,
-    find_workspace,
-    join_responses,
-    strip_context,
-    visible_text,
-)
+from pastchats_memory.formats.agents.gemini import content
 from pastchats_memory.formats.agents.gemini.dialect import DIALECT
 from pastchats_memory.formats.base.dialect import Dialect
 from pastchats_memory.formats.base.markdown_dialogue import MarkdownDialogue, Section
@@ -92,13 +84,13 @@ class SavedChat(MarkdownDialogue[_Message]):
     def session_info(self) -> SessionInfo:
         """Return the conversation by its first messages, with the facts in the context before them."""
         messages = [item for item in islice(self.sections(), SAMPLE_RECORDS) if isinstance(item, _Message)]
-        setup = next((message.text for message in messages if SETTING_UP in message.text), "")
-        typed = ((one.name, strip_context(one.text) if one.name == "user" else one.text) for one in messages)
-        opening = ((role, words) for role, words in typed if words and words not in ACKNOWLEDGEMENTS)
+        setup = next((message.text for message in messages if content.SETTING_UP in message.text), "")
+        typed = ((one.name, content.strip_context(one.text) if one.name == "user" else one.text) for one in messages)
+        opening = ((role, words) for role, words in typed if words and words not in content.ACKNOWLEDGEMENTS)
         stem = self.source.path.stem
         return SessionInfo(
             conversation_hash(opening),
-            find_workspace(setup),
+            content.find_workspace(setup),
             started=_day(setup),
             metadata={"title": unquote(stem.removeprefix(SAVED)) if stem.startswith(SAVED) else ""},
         )
@@ -123,19 +115,19 @@ class SavedChat(MarkdownDialogue[_Message]):
         """Add a message with its calls and results."""
         builder, at = self.builder, Position(section.line)
         if section.name == "user":
-            add_prompt(builder, section.text, at, sum("inlineData" in part for part in section.parts))
-        elif section.text not in ACKNOWLEDGEMENTS:
+            content.add_prompt(builder, section.text, at, sum("inlineData" in part for part in section.parts))
+        elif section.text not in content.ACKNOWLEDGEMENTS:
             builder.add_answer(section.text, at)
         for key, call in _number_calls(section.parts, "functionCall"):
             builder.add_call(key, text_of(call.get("name")), call.get("args"))
         for key, answer in _number_calls(section.parts, "functionResponse"):
             moment = _CALLED.search(text_of(answer.get("id")))
             own = Position(section.line, moment[1] if moment else None)
-            builder.add_result(key, join_responses([mapping_of(answer.get("response"))]), own)
+            builder.add_result(key, content.join_responses([mapping_of(answer.get("response"))]), own)
 
 
 def _make_message(role: str, parts: list[Json], line: int) -> _Message:
-    return _Message(role, line, visible_text(parts), parts=parts)
+    return _Message(role, line, content.visible_text(parts), parts=parts)
 
 
 def _day(setup: str) -> str | None:

@@ -6,24 +6,13 @@ records of version 2 to those of version 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from pastchats_memory.files.foreign_sqlite import ForeignDatabase
-from pastchats_memory.formats.agents.opencode import files
+from pastchats_memory.files.foreign_sqlite import ForeignDatabase, Value
+from pastchats_memory.formats.agents.opencode import files, session
 from pastchats_memory.formats.agents.opencode.dialect import DIALECT
 from pastchats_memory.formats.agents.opencode.events import Captured, is_certainly_printed, parse_event
 from pastchats_memory.formats.agents.opencode.files import Tree, tree_of
-from pastchats_memory.formats.agents.opencode.session import (
-    Lines,
-    Session,
-    StoredMessage,
-    first_line,
-    folder_of,
-    folder_of_answers,
-    is_session,
-    order_of,
-    parse_message,
-)
 from pastchats_memory.formats.agents.opencode.v2 import parse_v2_message
 from pastchats_memory.formats.base.format import Companions, Format, confident, resume_with
 from pastchats_memory.formats.base.source import (
@@ -59,7 +48,7 @@ def matches(source: SourceFile) -> bool:
         return any(parse_event(record) or is_certainly_printed(record) for record in source.sample)
     if source.shape != "json":
         return False
-    if is_session(source.outline) or _is_export(source.outline):
+    if session.is_session(source.outline) or _is_export(source.outline):
         return True
     tree = tree_of(source.path)
     return tree is not None and bool(tree.messages())
@@ -77,8 +66,8 @@ def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
         yield from _from_tree(tree)
 
 
-def _message_in(value: object, line_of: Lines = first_line) -> StoredMessage | None:
-    return parse_message(value, line_of) or parse_v2_message(value, line_of)
+def _message_in(value: object, line_of: session.Lines = session.first_line) -> session.StoredMessage | None:
+    return session.parse_message(value, line_of) or parse_v2_message(value, line_of)
 
 
 def _is_export(document: object) -> bool:
@@ -94,29 +83,26 @@ def _from_export(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
         if isinstance(item, Unreadable):
             yield item
         elif (message := _message_in(item.value)) is not None:
-            infos.append(_keys_for_order(message.info))
+            info = message.info
+            infos.append({key: info[key] for key in ("id", "parentID", "path", "type") if key in info})
         else:
             yield Unreadable(str(source.path), item.line, "not a message of an export")
     info = mapping_of(mapping_of(source.outline).get("info"))
-    order = order_of(infos)
+    order = session.order_of(infos)
     data = _messages_of_export(source)
     if order != sorted(order):
         each = list(data)
         data = (each[place] for place in order)
-    yield from Session(info, folder_of(info) or folder_of_answers(infos)).turns(data)
+    yield from session.Session(info, session.folder_of(info) or session.folder_of_answers(infos)).turns(data)
 
 
-def _keys_for_order(info: Json) -> Json:
-    return {key: info[key] for key in ("id", "parentID", "path", "type") if key in info}
-
-
-def _messages_of_export(source: SourceFile) -> Iterator[StoredMessage]:
+def _messages_of_export(source: SourceFile) -> Iterator[session.StoredMessage]:
     for item in source.elements("messages"):
         if isinstance(item, Element) and (message := _message_in(item.value, _lines_in(item))):
             yield message
 
 
-def _lines_in(item: Element) -> Lines:
+def _lines_in(item: Element) -> session.Lines:
     places = Places(item.text, item.line)
     return lambda part: places.line(text_of(part.get("text")) or text_of(part.get("id")))
 
@@ -136,7 +122,7 @@ def _from_tree(tree: Tree) -> Iterator[Turn | Task | Unreadable]:
     messages = []
     for file in tree.messages():
         parts = [record(part, part.read_bytes()) for part in tree.parts(file)]
-        messages.append(StoredMessage({"id": file.stem, **record(file, file.read_bytes())}, parts))
+        messages.append(session.StoredMessage({"id": file.stem, **record(file, file.read_bytes())}, parts))
     yield from faults
     yield from _session({"id": tree.session_id, **info}, messages)
 
@@ -153,29 +139,29 @@ def _from_database(database: ForeignDatabase) -> Iterator[Turn | Task | Unreadab
             "revert": parse_json(text_of(revert)),
         }
         known = {key: value for key, value in info.items() if value}
-        todos = _todos(database, own_id)
-        yield from _session(_record(data) | known, _messages(database, own_id), todos)
+        names, where = ("content", "status", "priority", "time_updated"), {"session_id": text_of(own_id)}
+        rows = database.rows("todo", names, where=where, order=("position",))
+        todos: list[Json] = [dict(zip(names, row, strict=True)) for row in rows]
+        yield from _session(_record(data) | known, _messages(database, where), todos)
 
 
-def _session(info: Json, messages: list[StoredMessage], todos: Sequence[Json] = ()) -> Iterator[Turn | Task]:
+def _session(info: Json, messages: list[session.StoredMessage], todos: Sequence[Json] = ()) -> Iterator[Turn | Task]:
     infos = [message.info for message in messages]
-    cwd = folder_of(info) or folder_of_answers(infos)
-    yield from Session(info, cwd, todos).turns(messages[place] for place in order_of(infos))
+    cwd = session.folder_of(info) or session.folder_of_answers(infos)
+    yield from session.Session(info, cwd, todos).turns(messages[place] for place in session.order_of(infos))
 
 
-def _todos(database: ForeignDatabase, session_id: object) -> list[Json]:
-    columns = ("content", "status", "priority", "time_updated")
-    where = {"session_id": text_of(session_id)}
-    rows = database.rows("todo", columns, where=where, order=("position",))
-    return [dict(zip(columns, row, strict=True)) for row in rows]
-
-
-def _messages(database: ForeignDatabase, session_id: object) -> list[StoredMessage]:
+def _messages(database: ForeignDatabase, where: Mapping[str, Value]) -> list[session.StoredMessage]:
     """Return the messages of OpenCode 2, and the older ones of version 1 that it did not take over."""
-    second = list(_second_messages(database, session_id))
+    columns, order = ("id", "type", "time_created", "data"), ("seq", "id")
+    second: list[session.StoredMessage] = []
+    for own_id, kind, created, data in database.rows("session_message", columns, where=where, order=order):
+        record: Json = {"time": {"created": created}} | _record(data) | {"id": own_id, "type": kind}
+        if message := parse_v2_message(record):
+            second.append(message)
     begun = min((_created(message.info) for message in second if message.parts), default=None)
-    first = list(_first_messages(database, session_id, begun))
-    return [first[place] for place in order_of([message.info for message in first])] + second
+    first = list(_first_messages(database, where, begun))
+    return [first[place] for place in session.order_of([message.info for message in first])] + second
 
 
 def _created(info: Json) -> int:
@@ -183,22 +169,15 @@ def _created(info: Json) -> int:
     return number_of(mapping_of(info.get("time")).get("created")) or 0
 
 
-def _first_messages(database: ForeignDatabase, session_id: object, before: int | None) -> Iterator[StoredMessage]:
+def _first_messages(
+    database: ForeignDatabase, where: Mapping[str, Value], before: int | None
+) -> Iterator[session.StoredMessage]:
     """Yield the messages of version 1 before a time in milliseconds."""
-    where = {"session_id": text_of(session_id)}
     for own_id, created, data in database.rows("message", ("id", "time_created", "data"), where=where, order=("id",)):
         info: Json = {"id": own_id, "time": {"created": created}} | _record(data)
         if before is None or _created(info) < before:
             parts = database.rows("part", ("id", "data"), where={"message_id": own_id}, order=("id",))
-            yield StoredMessage(info, [{"id": part_id} | _record(part) for part_id, part in parts])
-
-
-def _second_messages(database: ForeignDatabase, session_id: object) -> Iterator[StoredMessage]:
-    columns, where = ("id", "type", "time_created", "data"), {"session_id": text_of(session_id)}
-    for own_id, kind, created, data in database.rows("session_message", columns, where=where, order=("seq", "id")):
-        record: Json = {"time": {"created": created}} | _record(data) | {"id": own_id, "type": kind}
-        if message := parse_v2_message(record):
-            yield message
+            yield session.StoredMessage(info, [{"id": part_id} | _record(part) for part_id, part in parts])
 
 
 def _record(data: object) -> Json:

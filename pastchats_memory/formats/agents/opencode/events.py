@@ -19,7 +19,7 @@ _BEGUN_STEPS = "evt_"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class _Step:
     """An event of a session."""
 
     event: Json
@@ -27,27 +27,23 @@ class Step:
 
     @property
     def data(self) -> Json:
-        """Return its data."""
         return mapping_of(self.event.get("data"))
 
     @property
     def session(self) -> str:
-        """Return the session's id."""
         return text_of(self.data.get("sessionID"))
 
     @property
     def waiting(self) -> str:
-        """Return the id of the queued prompt."""
         return text_of(self.data.get("inboxID") or self.data.get("inputID"))
 
     def message(self, kind: str, own_id: str = "") -> Json:
-        """Return a message that starts with this event."""
         of_event = MESSAGE_PREFIX + text_of(self.event.get("id")).removeprefix(_BEGUN_STEPS)
         return {"id": own_id or of_event, "type": kind, "time": {"created": self.event.get("created")}}
 
 
 @dataclass
-class Steps:
+class _Steps:
     """The messages built so far, with the last line of each part."""
 
     sessions: dict[str, Json] = field(default_factory=dict)
@@ -58,14 +54,13 @@ class Steps:
 
     def add(self, event: Json, line: int) -> None:
         """Add an event. A streamed one is skipped, since a final event repeats its content."""
-        step = Step(event, line)
+        step = _Step(event, line)
         handler = HANDLERS.get(text_of(event.get("type")).removeprefix(_KIND))
         if handler:
             self.sessions.setdefault(step.session, {"id": step.session, "directory": folder_of(event)})
             handler(self, step)
 
     def messages(self, session: str) -> Iterator[StoredMessage]:
-        """Yield the messages of a session."""
         for message in self.by_session.get(session, []):
             if found := parse_v2_message(message, self._line_of(message)):
                 yield found
@@ -74,8 +69,7 @@ class Steps:
         begun = self.lines[text_of(message["id"])]
         return lambda part: self.lines.get(text_of(part.get("id")), begun)
 
-    def created(self, step: Step) -> None:
-        """Create or rename a session."""
+    def set_session(self, step: _Step) -> None:
         known = {
             "title": step.data.get("title"),
             "parentID": step.data.get("parentID"),
@@ -83,44 +77,37 @@ class Steps:
         }
         self.sessions[step.session] |= {key: value for key, value in known.items() if value}
 
-    def enqueued(self, step: Step) -> None:
-        """Queue a prompt."""
+    def enqueue_prompt(self, step: _Step) -> None:
         self.waiting[step.waiting] = mapping_of(step.data.get("item") or step.data.get("input"))
         self.lines[step.waiting] = step.line
 
-    def delivered(self, step: Step) -> None:
-        """Add a queued prompt to the session."""
+    def deliver_prompt(self, step: _Step) -> None:
         item = self.waiting.pop(step.waiting, {})
         message = step.message(text_of(item.get("type")), step.waiting)
         content = mapping_of(item.get("payload") or item.get("data"))
         self._append_message(step, content | message, self.lines.get(step.waiting, step.line))
 
-    def synthetic(self, step: Step) -> None:
-        """Add a message of the client."""
+    def add_synthetic(self, step: _Step) -> None:
         self._append_message(step, step.data | step.message("synthetic"), step.line)
 
-    def skill(self, step: Step) -> None:
-        """Add the choice of a skill."""
+    def add_skill(self, step: _Step) -> None:
         self._append_message(step, step.message("skill") | {"name": step.data.get("name")}, step.line)
 
-    def compacted(self, step: Step) -> None:
-        """Add the summary of a compaction."""
+    def add_summary(self, step: _Step) -> None:
         self._append_message(step, step.message("compaction") | {"summary": step.data.get("text")}, step.line)
 
-    def ran(self, step: Step) -> None:
-        """Add a shell command of the person."""
+    def add_shell_command(self, step: _Step) -> None:
         shell = mapping_of(step.data.get("shell"))
         run: Json = {"shellID": shell.get("id"), "command": shell.get("command")}
         self._append_message(step, step.message("shell") | run, step.line)
 
-    def ended(self, step: Step) -> None:
-        """Add the result of a shell command of the person."""
+    def end_shell_command(self, step: _Step) -> None:
         shell = mapping_of(step.data.get("shell") or {"id": step.data.get("shellID"), "exit": step.data.get("exit")})
         for message in self.by_session.get(step.session, []):
             if message.get("shellID") == shell.get("id"):
                 message |= {"exit": shell.get("exit"), "output": step.data.get("output")}
 
-    def answer(self, step: Step) -> Json:
+    def answer_of(self, step: _Step) -> Json:
         """Return the answer of a step, which may start with it."""
         own_id = text_of(step.data.get("assistantMessageID"))
         for message in reversed(self.by_session.get(step.session, [])):  # mostly the last
@@ -129,21 +116,19 @@ class Steps:
         by: Json = {"agent": step.data.get("agent"), "model": step.data.get("model"), "content": []}
         return self._append_message(step, step.message("assistant", own_id) | by, step.line)
 
-    def failed(self, step: Step) -> None:
-        """Mark the answer as failed."""
-        self.answer(step)["error"] = step.data.get("error")
+    def fail_answer(self, step: _Step) -> None:
+        self.answer_of(step)["error"] = step.data.get("error")
 
-    def text(self, step: Step) -> None:
-        """Add text to the answer."""
-        message = self.answer(step)
+    def add_text(self, step: _Step) -> None:
+        message = self.answer_of(step)
         own_id = f"{message['id']} {step.data.get('ordinal')}"
         list_of(message["content"]).append({"type": "text", "id": own_id, "text": step.data.get("text")})
         self.lines[own_id] = step.line
 
-    def call(self, step: Step) -> Json:
+    def call_of(self, step: _Step) -> Json:
         """Return the tool call of a step, which may start with it."""
         own_id = text_of(step.data.get("id") or step.data.get("callID"))
-        content = list_of(self.answer(step)["content"])
+        content = list_of(self.answer_of(step)["content"])
         for part in map(mapping_of, reversed(content)):
             if part.get("id") == own_id:
                 return part
@@ -153,51 +138,49 @@ class Steps:
         self.lines[own_id] = step.line
         return begun
 
-    def called(self, step: Step) -> None:
-        """Set the input of a tool call."""
-        self.call(step)["state"] = {"input": step.data.get("input")}
+    def set_input(self, step: _Step) -> None:
+        self.call_of(step)["state"] = {"input": step.data.get("input")}
 
-    def answered(self, step: Step) -> None:
-        """Set the result of a tool call."""
-        call, error = self.call(step), step.data.get("error")
+    def set_result(self, step: _Step) -> None:
+        call, error = self.call_of(step), step.data.get("error")
         data = {key: step.data.get(key) for key in ("content", "metadata", "structured")}
         mapping_of(call["state"]).update(data, error=error, status="error" if error else "completed")
         mapping_of(call["time"])["completed"] = step.event.get("created")
 
-    def reverted(self, step: Step) -> None:
+    def remove_from(self, step: _Step) -> None:
         """Remove a message and all after it."""
         messages = self.by_session.get(step.session, [])
         ids = [message["id"] for message in messages]
         if step.data.get("to") in ids:
             del messages[ids.index(step.data.get("to")) :]
 
-    def _append_message(self, step: Step, message: Json, line: int) -> Json:
+    def _append_message(self, step: _Step, message: Json, line: int) -> Json:
         self.by_session.setdefault(step.session, []).append(message)
         self.lines[text_of(message["id"])] = line
         return message
 
 
-HANDLERS: dict[str, Callable[[Steps, Step], object]] = {
-    "created": Steps.created,
-    "renamed": Steps.created,
-    "inbox.enqueued": Steps.enqueued,
-    "input.admitted": Steps.enqueued,
-    "inbox.delivered": Steps.delivered,
-    "input.promoted": Steps.delivered,
-    "synthetic": Steps.synthetic,
-    "skill.activated": Steps.skill,
-    "compaction.ended": Steps.compacted,
-    "shell.started": Steps.ran,
-    "shell.ended": Steps.ended,
-    "shell.settled": Steps.ended,
-    "step.started": Steps.answer,
-    "step.failed": Steps.failed,
-    "text.ended": Steps.text,
-    "tool.input.started": Steps.call,
-    "tool.called": Steps.called,
-    "tool.success": Steps.answered,
-    "tool.failed": Steps.answered,
-    "revert.committed": Steps.reverted,
+HANDLERS: dict[str, Callable[[_Steps, _Step], object]] = {
+    "created": _Steps.set_session,
+    "renamed": _Steps.set_session,
+    "inbox.enqueued": _Steps.enqueue_prompt,
+    "input.admitted": _Steps.enqueue_prompt,
+    "inbox.delivered": _Steps.deliver_prompt,
+    "input.promoted": _Steps.deliver_prompt,
+    "synthetic": _Steps.add_synthetic,
+    "skill.activated": _Steps.add_skill,
+    "compaction.ended": _Steps.add_summary,
+    "shell.started": _Steps.add_shell_command,
+    "shell.ended": _Steps.end_shell_command,
+    "shell.settled": _Steps.end_shell_command,
+    "step.started": _Steps.answer_of,
+    "step.failed": _Steps.fail_answer,
+    "text.ended": _Steps.add_text,
+    "tool.input.started": _Steps.call_of,
+    "tool.called": _Steps.set_input,
+    "tool.success": _Steps.set_result,
+    "tool.failed": _Steps.set_result,
+    "revert.committed": _Steps.remove_from,
 }
 
 
@@ -237,6 +220,10 @@ def is_certainly_printed(record: Json) -> bool:
     return is_printed(record) and any(marks)
 
 
+def _line_in_capture(part: Json) -> int:
+    return number_of(part.get(LINE)) or 1
+
+
 @dataclass
 class Captured:
     """The records built so far: each record of version 1 at its first place, with its last content."""
@@ -245,7 +232,7 @@ class Captured:
     messages: dict[str, Json] = field(default_factory=dict)
     parts: dict[str, Json] = field(default_factory=dict)
     """The last content of each part, with its line under LINE."""
-    steps: Steps = field(default_factory=Steps)
+    steps: _Steps = field(default_factory=_Steps)
 
     def add(self, record: Json, line: int) -> None:
         """Add a record; `line` is 1-based."""
@@ -276,12 +263,8 @@ class Captured:
         part = mapping_of(record["part"])
         session = text_of(record.get("sessionID") or part.get("sessionID"))
         own_id = text_of(part.get("messageID"))
-        message: Json = {
-            "id": own_id,
-            "sessionID": session,
-            "role": "assistant",
-            "time": {"created": record.get("timestamp")},
-        }
+        time: Json = {"created": record.get("timestamp")}
+        message: Json = {"id": own_id, "sessionID": session, "role": "assistant", "time": time}
         answer = own_id or f"{MESSAGE_PREFIX}{session}"
         self.sessions.setdefault(session, {"id": session})
         self.messages.setdefault(answer, message)
@@ -293,13 +276,7 @@ class Captured:
         for part in self.parts.values():
             parts.setdefault(text_of(part.get("messageID")), []).append(part)
         for session, info in self.sessions.items():
-            yield (
-                info,
-                [
-                    StoredMessage(message, parts.get(own_id, []), lambda part: number_of(part.get(LINE)) or 1)
-                    for own_id, message in self.messages.items()
-                    if message.get("sessionID") == session
-                ],
-            )
+            own = [(key, message) for key, message in self.messages.items() if message.get("sessionID") == session]
+            yield info, [StoredMessage(message, parts.get(key, []), _line_in_capture) for key, message in own]
         for session, info in self.steps.sessions.items():
             yield info, list(self.steps.messages(session))

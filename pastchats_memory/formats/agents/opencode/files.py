@@ -85,13 +85,8 @@ def hidden_in(where: str, names: Collection[str]) -> Collection[str]:
 def _files(folder: Path, prefix: str) -> list[Path]:
     try:
         with os.scandir(folder) as entries:
-            names = [
-                entry.name
-                for entry in entries
-                if entry.name.startswith(prefix)
-                and entry.name.endswith(".json")
-                and entry.is_file(follow_symlinks=False)
-            ]
+            named = (entry for entry in entries if entry.name.startswith(prefix) and entry.name.endswith(".json"))
+            names = [entry.name for entry in named if entry.is_file(follow_symlinks=False)]
         return [folder / name for name in sorted(names)]
     except (FileNotFoundError, NotADirectoryError):
         return []

@@ -53,12 +53,7 @@ class Session:
     """The final todo list, if a table has it."""
 
     def turns(self, messages: Iterable[StoredMessage]) -> Iterator[Turn | Task]:
-        """Yield the turns and tasks.
-
-        Args:
-            messages: oldest first; memory holds only a few at a time.
-
-        """
+        """Yield the turns and tasks of messages, oldest first. Memory holds only a few messages at a time."""
         builder = SessionBuilder(SessionInfo(), DIALECT, unique_calls=True)
         for position, message in enumerate(messages):
             self._add_message(builder, message)
@@ -98,7 +93,8 @@ class Session:
         if words:
             at = self._position(builder, message, texts[0][0] if texts else None)
             agent = info.get("agent") or info.get("mode")
-            builder.add_turn(role, kind, words, at, attachments=files, model=_model(info), agent=agent)
+            model = text_of(info.get("modelID")) or text_of(mapping_of(info.get("model")).get("modelID"))
+            builder.add_turn(role, kind, words, at, attachments=files, model=model, agent=agent)
         if error := text_of(mapping_of(info.get("error")).get("name")):
             builder.queue.flag("interrupted" if error == ABORTED else "api_error")
 
@@ -153,9 +149,8 @@ def order_of(infos: Sequence[Json]) -> list[int]:
     if any("type" in info for info in infos) or not all(own_id.startswith(MESSAGE_PREFIX) for own_id in ids):
         return places
     prompts = dict(zip(ids, ids, strict=True))
-    return sorted(
-        places, key=lambda place: (prompts.get(text_of(infos[place].get("parentID")), ids[place]), ids[place])
-    )
+    above = [prompts.get(text_of(info.get("parentID")), own_id) for info, own_id in zip(infos, ids, strict=True)]
+    return sorted(places, key=lambda place: (above[place], ids[place]))
 
 
 def _is_visible(part: Json) -> bool:
@@ -172,10 +167,6 @@ def _written(value: object) -> str:
     """Return a text; "" for a placeholder."""
     text = text_of(value)
     return "" if _PLACEHOLDER.fullmatch(text) else text
-
-
-def _model(info: Json) -> str:
-    return text_of(info.get("modelID")) or text_of(mapping_of(info.get("model")).get("modelID"))
 
 
 def is_session(value: object) -> bool:

@@ -28,6 +28,7 @@ def parse_v2_message(value: object, line_of: Lines = first_line) -> StoredMessag
     kind = text_of(data.get("type"))
     if not text_of(data.get("id")).startswith(MESSAGE_PREFIX) or not kind:
         return None
+    error = text_of(mapping_of(data.get("error")).get("type"))
     info: Json = {
         "id": data.get("id"),
         "type": kind,
@@ -36,29 +37,32 @@ def parse_v2_message(value: object, line_of: Lines = first_line) -> StoredMessag
         "agent": data.get("agent"),
         "modelID": mapping_of(data.get("model")).get("id"),
         "summary": kind == "compaction",
-        "error": _error(mapping_of(data.get("error"))),
+        "error": {"name": ABORTED if error == "aborted" else error},
     }
     return StoredMessage(info, _parts(kind, data), line_of)
-
-
-def _error(error: Json) -> Json:
-    kind = text_of(error.get("type"))
-    return {"name": ABORTED if kind == "aborted" else kind}
 
 
 def _parts(kind: str, data: Json) -> list[Json]:
     parts: list[Json] = []
     match kind:
         case "user":
-            parts = [_text(data.get("text")), *(_file(mapping_of(file)) for file in list_of(data.get("files")))]
+            files = map(mapping_of, list_of(data.get("files")))
+            shown = ({"type": "file", "mime": file.get("mime"), "filename": file.get("name")} for file in files)
+            parts = [_text(data.get("text")), *shown]
         case "assistant":
             parts = [_content(part) for part in map(mapping_of, list_of(data.get("content"))) if not _is_torn(part)]
         case "shell":
-            parts = _shell_parts(data)
+            command = text_of(data.get("command"))
+            output = text_of(mapping_of(data.get("output")).get("output"))
+            parts = [_text(f"! {command}") | {"command": command}, _shell_call(command, output, data)]
         case "skill":
             parts = [_text(f"/{text_of(data.get('name'))}") | {"command": data.get("name")}]
         case "synthetic":
-            parts = _background_result(data)
+            # the result of a command in the background; one of the person has its own message
+            text, command = text_of(data.get("text")), text_of(data.get("description"))
+            output = text.partition(f'"{command}">\n')[2].rstrip().removesuffix(_DONE).rstrip()
+            if text.startswith(_BEGUN):
+                parts = [_shell_call(command, output, mapping_of(data.get("metadata")))]
         case "compaction":
             parts = [_text(data.get("summary"))]
     return parts
@@ -66,10 +70,6 @@ def _parts(kind: str, data: Json) -> list[Json]:
 
 def _text(text: object) -> Json:
     return {"type": "text", "text": text}
-
-
-def _file(file: Json) -> Json:
-    return {"type": "file", "mime": file.get("mime"), "filename": file.get("name")}
 
 
 def _is_torn(part: Json) -> bool:
@@ -94,20 +94,6 @@ def _content(part: Json) -> Json:
         "time": {"start": time.get("created"), "end": time.get("completed")},
     }
     return {"type": "tool", "id": part.get("id"), "tool": part.get("name"), "state": data}
-
-
-def _shell_parts(data: Json) -> list[Json]:
-    """Return the parts of a shell command of the person."""
-    command = text_of(data.get("command"))
-    output = text_of(mapping_of(data.get("output")).get("output"))
-    return [_text(f"! {command}") | {"command": command}, _shell_call(command, output, data)]
-
-
-def _background_result(data: Json) -> list[Json]:
-    """Return the parts of a background command; one of the person has its own message."""
-    text, command = text_of(data.get("text")), text_of(data.get("description"))
-    output = text.partition(f'"{command}">\n')[2].rstrip().removesuffix(_DONE).rstrip()
-    return [_shell_call(command, output, mapping_of(data.get("metadata")))] if text.startswith(_BEGUN) else []
 
 
 def _shell_call(command: str, output: str, ended: Json) -> Json:

@@ -124,7 +124,7 @@ class TaskMemory(TaskEditor):
             task_id = self.find_id(id_) if task_rows.find(self._database, id_) else None
         if task_id is None:
             return None
-        task = self._read_with_parts(task_id)
+        task = task_rows.with_parts(self._database, self._read(task_id))
         return task, next((one for one in task.attachments if f"a:{one.id}" == id_), None)
 
     def capture(self, text: str, project: str, decide: Callable[[SimilarTask], CaptureDecision]) -> CaptureResult:

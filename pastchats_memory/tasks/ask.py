@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -297,12 +298,13 @@ class QuestionParser:
         self.today = today
         self.project_names = project_names
         self.vocabulary = vocabulary
+        self.words = vocabulary.words
         self.parsed = ParsedQuestion()
 
     def parse(self) -> ParsedQuestion:
         """Run all steps; each depends on what the steps before it cut out."""
-        self.parse_count()
-        self.parsed.asks_for_story = re.match(self.vocabulary.words["story"], self.text) is not None
+        self.parsed.is_count = self.cut(rf"\b{self.words['count']}\b") is not None
+        self.parsed.asks_for_story = re.match(self.words["story"], self.text) is not None
         self.parse_past()
         self.parse_relation()
         self.parse_topic()
@@ -314,7 +316,7 @@ class QuestionParser:
         self.parse_stale()
         self.parse_span()
         self.parse_overdue()
-        self.cut(rf"\b{self.vocabulary.words['mine']}\b")  # all tasks belong to one person
+        self.cut(rf"\b{self.words['mine']}\b")  # all tasks belong to one person
         self.parse_statuses()
         self.parse_priorities()
         self.parse_types()
@@ -339,11 +341,6 @@ class QuestionParser:
         typed = self.question[start : start + len(text)] if start >= 0 else text
         return re.sub(r"\A(?:the|a|an) ", "", typed.strip(" \"'"), flags=re.IGNORECASE)
 
-    def parse_count(self) -> None:
-        """Find out whether only a number is asked for."""
-        if self.cut(rf"\b{self.vocabulary.words['count']}\b"):
-            self.parsed.is_count = True
-
     def parse_past(self) -> None:
         """Write the participle in questions such as "what did we drop?", since statuses are participles."""
         did = r"(\bdid (?:the )?[\w.-]+(?: \w+ly| ever| already)? )([a-z]+)\b"
@@ -352,7 +349,7 @@ class QuestionParser:
 
     def parse_relation(self) -> None:
         """Read a relation to another task, such as "what depends on TREK-45", or the key of the task itself."""
-        no_task = self.vocabulary.words["not_a_task"]
+        no_task = self.words["not_a_task"]
         for kind, pattern in self.vocabulary.relations:
             match = re.search(pattern, self.text)
             if match is None or re.match(rf"{no_task}(?= (?:in|for|of|at|from)\b|\Z)", match["of"]):
@@ -361,7 +358,7 @@ class QuestionParser:
             self.parsed.relation, self.parsed.of = kind, self.restore_case(name)
             before = self.text[: match.start()]
             if kind == "part_of":  # the pattern also covers the words before the relation
-                phrase = re.search(rf"\b{self.vocabulary.words['part_of']}\b", match[0])
+                phrase = re.search(rf"\b{self.words['part_of']}\b", match[0])
                 before += match[0][: phrase.start()] if phrase else ""
             self.text = f"{before} | {rest}"
             return
@@ -369,19 +366,19 @@ class QuestionParser:
 
     def parse_named_task(self) -> None:
         """Read the key of a task: after "in" and the like its parts are asked for, else the task itself."""
-        match = re.search(rf"(?:\b(?P<inside>{self.vocabulary.words['inside']}) )?{_TASK_KEY.pattern}", self.text)
+        match = re.search(rf"(?:\b(?P<inside>{self.words['inside']}) )?{_TASK_KEY.pattern}", self.text)
         if match is None or _NO_KEY.search(match[0]):
             return
         before = self.text[: match.start()]
         is_itself = match["inside"] is None or re.search(
-            rf"\b{self.vocabulary.words['about_task']}\Z", f"{before}{match['inside']}"
+            rf"\b{self.words['about_task']}\Z", f"{before}{match['inside']}"
         )
         self.parsed.relation, self.parsed.of = "named" if is_itself else "part_of", self.restore_case(match["key"])
         self.text = "" if is_itself else f"{before} | {self.text[match.end() :]}"
 
     def parse_topic(self) -> None:
         """Read the topic after a word such as "about", up to a project or a date."""
-        match = re.search(rf"{self.vocabulary.words['about']}\s+(.+)", self.text)
+        match = re.search(rf"{self.words['about']}\s+(.+)", self.text)
         if match is None:
             return
         inner = QuestionParser(self.question, self.today, self.project_names, self.vocabulary)
@@ -393,7 +390,7 @@ class QuestionParser:
         topic = re.sub(r"\b(?:that|which|and) (?:is|are|was|were)\b.*", "", topic).strip()
         if topic:
             self.parsed.is_topic_named = True
-            talk = re.search(rf"\b{self.vocabulary.words['talk']}\b", self.text[: match.start()])
+            talk = re.search(rf"\b{self.words['talk']}\b", self.text[: match.start()])
             self.parsed.names_tasks = self.parsed.names_tasks or talk is None
             self.parsed.concept = self.restore_case(topic)
             self.text = self.text.replace(match[0], match[0].replace(topic, "|", 1).partition(" ")[2], 1)
@@ -416,9 +413,11 @@ class QuestionParser:
         match = self.cut(rf"\b(?:in|for|of|from) (?:the )?project {_PROJECT_NAME}") or self.cut(
             rf"\b(?:in|for|of|from) (?:the )?{_PROJECT_NAME} project\b"
         )
+        # A name after "in" and the like, before a word for tasks, or at the end may be a project.
+        names = chain(_IN_NAME.finditer(self.text), _NAME_BEFORE_NOUN.finditer(self.text))
         if match:
             self.parsed.project = "." if match[1] in ("this", "my", "our") else self.restore_case(match[1])
-        elif known := next((one for one in _find_names(self.text) if one[1] in self.project_names), None):
+        elif known := next((one for one in names if one[1] in self.project_names), None):
             self.text = f"{self.text[: known.start()]} | {self.text[known.end() :]}"
             self.parsed.project = self.project_names[known[1]]
 
@@ -433,10 +432,8 @@ class QuestionParser:
             self.parsed.limit = parse_number(before[1])
         if found:
             self.parsed.limit = parse_number(found[1])
-            first = found[0].partition(" ")[0]
-            self.parsed.order = {"newest": "newest", "oldest": "oldest", "top": None, "first": None}.get(
-                first, "latest"
-            )
+            orders = {"newest": "newest", "oldest": "oldest", "top": None, "first": None}
+            self.parsed.order = orders.get(found[0].partition(" ")[0], "latest")
         elif one := _ONE_TASK.search(self.text):
             self.parsed.limit = self.parsed.limit or 1
             if one[0].startswith("last "):
@@ -445,20 +442,19 @@ class QuestionParser:
 
     def parse_order(self) -> None:
         """Read the order in which tasks are asked for."""
-        words = self.vocabulary.words
         for order in ("newest", "latest", "oldest"):
-            if self.cut(rf"\b{words[order]}\b"):
+            if self.cut(rf"\b{self.words[order]}\b"):
                 self.parsed.order = self.parsed.order or order
-        to_do_now = rf"{words['modal']} {words['begin']} {words['now']}"
-        if self.cut(rf"\b(?:{to_do_now}|{words['urgent']}(?! (?:are|is) missing))\b"):
+        to_do_now = rf"{self.words['modal']} {self.words['begin']} {self.words['now']}"
+        if self.cut(rf"\b(?:{to_do_now}|{self.words['urgent']}(?! (?:are|is) missing))\b"):
             self.parsed.order = self.parsed.order or "most_urgent"
             self.parsed.statuses = self.parsed.statuses or OPEN
 
     def parse_missing(self) -> None:
         """Read properties that the tasks lack or have."""
-        vocabulary, words = self.vocabulary, self.vocabulary.words
-        lacking = rf"{words['lacking']} (?:any |an? )?"
-        having = rf"{words['having']} (?:any |an? |some )?"
+        vocabulary = self.vocabulary
+        lacking = rf"{self.words['lacking']} (?:any |an? )?"
+        having = rf"{self.words['having']} (?:any |an? |some )?"
         missing = [
             *self.cut_names(vocabulary.missing_nouns, lambda noun: rf"\b{lacking}{noun}\b"),
             *self.cut_names(vocabulary.missing_words, lambda word: rf"\b{word}\b"),
@@ -471,7 +467,7 @@ class QuestionParser:
 
     def parse_stale(self) -> None:
         """Read that nobody changed the tasks since a time; the span ends on the day before it."""
-        words = self.vocabulary.words
+        words = self.words
         untouched = rf"{words['never']}(?: has| have)?(?: been)? {words['touched']}|{words['no']} {words['activity']}|{words['untouched']}"
         if not self.cut(rf"\b(?:{untouched})\b"):
             return
@@ -489,7 +485,7 @@ class QuestionParser:
         """Read the first span of time, and what happened to the tasks in it."""
         if self.parsed.span:
             return
-        words = self.vocabulary.words
+        words = self.words
         promised = rf"\b(?:{words['must_be']} {words['done_by']}|{words['must']}(?: {words['pronoun']})? {words['do_by']})(?= (?:by|before|until|this|next|today|tomorrow|on)\b)"
         self.text, promises = re.subn(promised, "due", self.text)
         if promises:
@@ -498,7 +494,12 @@ class QuestionParser:
         if phrase is None:
             return
         bounds = phrase.widened.bounds
-        field = self._find_event()
+        events = (
+            ("due", rf"{words['due']}\b"),
+            ("closed", rf"\b{words['closed']}\b"),
+            ("created", rf"{words['created']}\b"),
+        )
+        field = next((event for event, pattern in events if re.search(pattern, self.text)), "updated")
         if field == "due":
             bounds = next_occurrence(bounds, phrase.words, self.today)
         self.parsed.span = DateSpan(field, bounds[0], self.today if phrase.kind == "since" else bounds[1])
@@ -508,23 +509,14 @@ class QuestionParser:
         for event in {"due": ("due", "created"), "created": ("created",), "updated": ("updated",)}.get(field, ()):
             self.text = re.sub(rf"{words[event]}\b", "|", self.text)
 
-    def _find_event(self) -> str:
-        """Return the field of a span: what happened to the tasks."""
-        words = self.vocabulary.words
-        if re.search(rf"{words['due']}\b", self.text):
-            return "due"
-        if re.search(rf"\b{words['closed']}\b", self.text):
-            return "closed"
-        return "created" if re.search(rf"{words['created']}\b", self.text) else "updated"
-
     def parse_overdue(self) -> None:
         """Read that the tasks were due before today, or will be soon."""
-        due, soon = self.vocabulary.words["due"], self.vocabulary.words["soon"]
+        due, soon = self.words["due"], self.words["soon"]
         if self.parsed.span is None and self.cut(rf"\b(?:{due}\b.*\b{soon}|{soon}\b.*\b{due}|next {due})\b"):
             self.parsed.span = DateSpan("due", self.today, self.today + timedelta(days=SOON_DAYS))
             self.parsed.statuses = self.parsed.statuses or OPEN
         missed = rf"miss(?:ed|ing)? (?:(?:any|an?|the|its|their|our|my) )?{due}|{due} (?:(?:have|has|are|were) )?(?:passed|missed)"
-        if self.cut(rf"\b(?:{self.vocabulary.words['overdue']}|{missed})\b"):
+        if self.cut(rf"\b(?:{self.words['overdue']}|{missed})\b"):
             self.parsed.span = DateSpan("due", None, self.today - timedelta(days=1))
             self.parsed.statuses = self.parsed.statuses or OPEN
 
@@ -535,12 +527,12 @@ class QuestionParser:
         """
         included: list[str] = []
         excluded: list[str] = []
-        while self.cut(_match_whole(self.vocabulary.words["ready"])):
+        while self.cut(_match_whole(self.words["ready"])):
             self.parsed.missing = tuple(dict.fromkeys((*self.parsed.missing, "blockers")))
             included.append("pending")
         self.text = re.sub(r"\bneither (.{1,80}?) nor (?=\w)", r"not \1 not ", self.text)
-        self.text = re.sub(rf"\b({self.vocabulary.words['refused']}) \w+\b", r"\1", self.text)
-        negation = rf"(?P<not>\b{self.vocabulary.words['except']}(?: the)? )?"
+        self.text = re.sub(rf"\b({self.words['refused']}) \w+\b", r"\1", self.text)
+        negation = rf"(?P<not>\b{self.words['except']}(?: the)? )?"
         for phrase, statuses in self.vocabulary.statuses.items():
             if phrase in self.text and (match := self.cut(negation + _match_whole(re.escape(phrase)))):
                 (excluded if match["not"] else included).extend(statuses)
@@ -553,12 +545,10 @@ class QuestionParser:
 
     def parse_priorities(self) -> None:
         """Read all priorities that are named; urgent tasks, and those that can wait, are unfinished ones."""
-        words = self.vocabulary.words
-        if re.search(rf"\b{words['current']}\b", self.text):
-            self.parsed.statuses = self.parsed.statuses or OPEN
-        if self.cut(
-            rf"\b(?:that |which )?{words['pronoun']} {words['could']}(?: \w+ly| just| perhaps)? {words['pick']}\b"
-        ):
+        words = self.words
+        could_be_picked = rf"{words['pronoun']} {words['could']}(?: \w+ly| just| perhaps)? {words['pick']}"
+        is_current = re.search(rf"\b{words['current']}\b", self.text)
+        if self.cut(rf"\b(?:that |which )?{could_be_picked}\b") or is_current:
             self.parsed.statuses = self.parsed.statuses or OPEN
         for phrase, levels in self.vocabulary.priorities.items():
             plural = "s?" if phrase[-1].isdigit() else ""
@@ -576,20 +566,11 @@ class QuestionParser:
 
     def find_remaining_words(self) -> str:
         """Return the words of the text that no step knows and that are no filler."""
-        words = self.vocabulary.words
-        text = re.sub(
-            rf"\b(?:{words['has']} {words['anyone']} (?:ever |already )?{words['looked_at']}|last time)\b",
-            " ",
-            self.text,
-        )
+        words = self.words
+        asked_about = rf"{words['has']} {words['anyone']} (?:ever |already )?{words['looked_at']}"
+        text = re.sub(rf"\b(?:{asked_about}|last time)\b", " ", self.text)
         stripped = [word.strip("|,;:()\"'") for word in text.split()]
         return " ".join(word for word in stripped if any(map(str.isalnum, word)) and word not in self.vocabulary.filler)
-
-
-def _find_names(text: str) -> Iterator[re.Match[str]]:
-    """Yield what may be a project: a name after "in" and the like, before a word for tasks, or at the end."""
-    yield from _IN_NAME.finditer(text)
-    yield from _NAME_BEFORE_NOUN.finditer(text)
 
 
 def _split_task_name(text: str) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from typing import Literal
 from pastchats_memory.embed import Embedder
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.model import Comment, Filters, StoredTask, Task
+from pastchats_memory.model import Comment, StoredTask, Task
 from pastchats_memory.store import sources, task_rows, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.tasks import Filed, encode_texts
@@ -59,7 +59,7 @@ def capture_task(
     embedded = encode_texts(database, session, [text, _format_task(text), _format_title(text)])
     decisions: dict[int, CaptureDecision] = {}
     while True:
-        similar = _find_duplicate(database, session, query, EVERY_TASK)
+        similar = _find_duplicate(database, session, query)
         if similar is not None and similar.task.id not in decisions:
             decisions[similar.task.id] = decide(similar)
         decision: CaptureDecision = "create" if similar is None else decisions[similar.task.id]
@@ -67,7 +67,7 @@ def capture_task(
             return CaptureResult("found", similar.task, similar)
         with database.transaction():
             editor.open_writer()
-            latest = _find_duplicate(database, session, query, EVERY_TASK)
+            latest = _find_duplicate(database, session, query)
             if latest is not None and latest.task.id not in decisions:
                 continue  # another process created it meanwhile
             if similar is not None and decision == "comment":
@@ -82,10 +82,8 @@ def capture_task(
         return CaptureResult("commented" if decision == "comment" else "created", task, similar)
 
 
-def _find_duplicate(
-    database: Database, session: ModelSession, query: TaskQuery, filters: Filters
-) -> SimilarTask | None:
-    found = find_similar_tasks(database, session, query, filters)
+def _find_duplicate(database: Database, session: ModelSession, query: TaskQuery) -> SimilarTask | None:
+    found = find_similar_tasks(database, session, query, EVERY_TASK)
     return found[0] if found and found[0].match.is_duplicate else None
 
 

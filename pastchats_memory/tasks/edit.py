@@ -147,13 +147,10 @@ class TaskEditor:
 
     def get_task(self, name: str) -> StoredTask:
         """Return a task with its comments, attachments and parts. Raises UsageFault for none or several."""
-        return self._read_with_parts(self.find_id(name))
+        return task_rows.with_parts(self._database, self._read(self.find_id(name)))
 
     def _read(self, id_: int) -> StoredTask:
         return task_rows.tasks(self._database, [id_], whole=True)[0]
-
-    def _read_with_parts(self, id_: int) -> StoredTask:
-        return task_rows.with_parts(self._database, self._read(id_))
 
     def find_id(self, name: str) -> int:
         """Return the row id of a key or a tracker's id. Raises UsageFault for none or several."""

@@ -1,7 +1,4 @@
-"""List what an episode did: commands that were run, and files that were changed.
-
-Pure.
-"""
+"""List what an episode did: its commands, and the files that it changed. Pure."""
 
 from __future__ import annotations
 
@@ -70,9 +67,7 @@ def successful_runs(episode: Sequence[Item]) -> list[Run]:
 
 
 def last_runs(episode: Sequence[Item]) -> list[Run]:
-    """Return the last run of each command in order.
-
-    Leave out commands that only look around.
+    """Return the last run of each command in order, without those that only look around.
 
     A call is recorded with an answer. Its result has a row only if it failed, repaired a failure, or was a check.
     """

@@ -104,7 +104,6 @@ def load_sheet(database: Database, item: Item) -> Sheet:
 def _current_ending(
     database: Database, item: Item, episode: Sequence[TurnRow], next_turns: Sequence[TurnRow]
 ) -> Ending:
-    """Return the stored or derived ending of the item's episode."""
     if ending := outcomes.of_turn(database, item):
         return ending
     judged = outcomes.conversation_judgements(database, item.project, str(item.conversation_id))
@@ -177,7 +176,6 @@ def _make_sheet(database: Database, one: Ended) -> Sheet:
 
 
 def _read_next_message(database: Database, one: Ended) -> list[TurnRow]:
-    """Return the user turns at the start of the next episode."""
     first = one.ending.last_index + 1
     rows = outcomes.rows_from(database, Due(*one.conversation, first), first)
     return leading_user_turns(next(split_episodes(rows), []))
@@ -234,7 +232,6 @@ def _to_plain_text(text: str) -> _PlainText:
 
 
 def _original_place(plain: _PlainText, at: int) -> int:
-    """Return the original position of a character of a word."""
     word = bisect_right(plain.starts, at) - 1
     return plain.places[word] + at - plain.starts[word]
 

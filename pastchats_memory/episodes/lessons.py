@@ -116,7 +116,6 @@ def _pair_by_error(database: Database, episodes: Sequence[Ended]) -> list[tuple[
 
 
 def _load_errors(database: Database, episodes: Sequence[Ended], places: Sequence[int]) -> dict[int, frozenset[str]]:
-    """Return the errors in the episode at each place."""
     by_request = {episodes[place].question_id: place for place in places}
     items = turns.items(database, list(by_request))
     return {by_request[item.id]: load_errors(database, item, episodes[by_request[item.id]].ending) for item in items}

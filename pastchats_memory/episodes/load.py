@@ -1,7 +1,4 @@
-"""Load the episode of a stored turn with its outcome.
-
-Derive an outcome that is not stored yet.
-"""
+"""Load the episode of a stored turn with its outcome, stored or derived."""
 
 from __future__ import annotations
 
@@ -61,7 +58,6 @@ def present_outcome(database: Database, ending: Ending) -> Outcome:
 
 
 def _cite_quotation(item: Item, quotation: str) -> Evidence:
-    """Return a quotation with its line, of a turn with a checked citation."""
     where = cited_place(item)
     return Evidence(quotation, where.path, find_line(quotation, where) or None, item.citation)
 

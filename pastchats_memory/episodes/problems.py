@@ -112,7 +112,6 @@ def _is_one_file(first: str, second: str) -> bool:
 
 
 def _split_name(path: str) -> tuple[str, str]:
-    """Return stem and suffix of a path's file name in lower case."""
     name = path.rstrip("/").rpartition("/")[2].lower()
     suffix = _SUFFIX.search(name)
     return (name[: suffix.start()], suffix[0]) if suffix else (name, "")

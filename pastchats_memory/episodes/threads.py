@@ -141,10 +141,7 @@ def _conversation(turn: Item) -> tuple[str, str]:
 
 
 def _find_elsewhere(database: Database, episode: Sequence[Item], others: Sequence[Hit]) -> list[_OtherEpisode]:
-    """Return attempts in other conversations of the project in order of time.
-
-    Their requests are similar, or mention an error of both episodes.
-    """
+    """Return attempts elsewhere in the project, similar by request or error, by time."""
     question = next((turn for turn in episode if turn.role == "user"), None)
     if question is None or question.timestamp is None:
         return []
@@ -219,7 +216,7 @@ def describe_attempt(database: Database, item: Item, ending: Ending) -> Attempt:
     answer = " ".join(key_sentences(answers[-1], {}, REQUEST_WIDTH).split()) if answers else ""
     return Attempt(
         str(item.id),
-        _one_line(find_instruction(item.content)),
+        " ".join(excerpt(find_instruction(item.content), {}, REQUEST_WIDTH).split()),
         answer,
         ending.outcome,
         ending.shown_by,
@@ -240,7 +237,3 @@ def cite_attempts(database: Database, attempts: Sequence[Attempt]) -> dict[str, 
 def _cite(attempt: Attempt, item: Item) -> Attempt:
     where = cited_place(item)
     return attempt._replace(source_path=where.path, source_line=where.line or None, citation=item.citation)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(excerpt(text, {}, REQUEST_WIDTH).split())

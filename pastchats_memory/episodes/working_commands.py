@@ -139,7 +139,6 @@ def _named_checks(task: str, terms: Terms) -> set[str]:
 
 
 def _latest_checks(database: Database, checks: Collection[str], filters: Filters) -> list[int]:
-    """Return the ids of the last rows of the latest runs of the checks."""
     latest: dict[tuple[str, str], int] = {}
     for id_, project, command in latest_runs(database, filters, MAX_RUNS) if checks else ():
         if _is_for(command, checks):

@@ -1,6 +1,4 @@
-"""Look through archives as if they were folders.
-
-A member is cited as `export.zip/conversations.json`.
+"""Look through archives as if they were folders: `export.zip/conversations.json`.
 
 No member is unpacked to the disk. Harmful members are refused with a reason: names that lead out, sizes that no
 transcript unpacks to, archives within archives.

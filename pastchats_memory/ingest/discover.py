@@ -103,7 +103,6 @@ def _find_below(root: Path, wanted: FileFilter, unreadable: list[Unreadable]) ->
 
 
 def _find_exclusion(root: Path, wanted: FileFilter, *, is_folder: bool) -> LeftOut | None:
-    """Return why a named file or folder is excluded, or None."""
     if (pattern := wanted.excluded_by(str(root))) is not None:
         return LeftOut(utf8(str(root)), 0, _exclusion_reason(pattern))
     if is_opted_out(str(root if is_folder else root.parent)):
@@ -176,7 +175,9 @@ def _look_at(where: str, status: os.stat_result, unreadable: list[Unreadable], *
     if any(map(_is_hollow, together)):
         unreadable.append(Unreadable(utf8(where), 0, HOLLOW))
     elif together:
-        yield _candidate(where, together, named=named)
+        file_id = f"{status.st_dev:x}:{status.st_ino:x}"
+        size, mtime_ns = sum(each.st_size for each in together), max(each.st_mtime_ns for each in together)
+        yield Candidate(where, size, mtime_ns, named, file_id, len(together) == 1)
     elif not stat.S_ISLNK(status.st_mode):
         unreadable.append(Unreadable(utf8(where), 0, "neither a file nor a folder"))
 
@@ -199,9 +200,3 @@ def _is_likely(name: str) -> bool:
 def _stat_all(where: str, status: os.stat_result) -> list[os.stat_result]:
     """Return the status of a file and its companions. Raises OSError."""
     return [status, *(other.stat() for other in companions_of(Path(where)))] if has_companions(where) else [status]
-
-
-def _candidate(where: str, together: list[os.stat_result], *, named: bool) -> Candidate:
-    file_id = f"{together[0].st_dev:x}:{together[0].st_ino:x}"
-    size = sum(each.st_size for each in together)
-    return Candidate(where, size, max(each.st_mtime_ns for each in together), named, file_id, len(together) == 1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from pastchats_memory.ingest.changes import Plan
@@ -38,7 +37,7 @@ def dry_run(path: Path, inputs: Sequence[Path], options: IndexOptions) -> list[D
 
 def _dry_run_file(plan: Plan, options: IndexOptions) -> DryRunFile:
     if plan.is_unchanged and plan.state is not None and plan.state.format is not None:  # else a map may fit
-        return replace(report_unchanged(plan), is_unchanged=True), 0, plan.project
+        return report_unchanged(plan), 0, plan.project
     try:
         source, format_, reason = detect(plan, options)
     except OSError as fault:

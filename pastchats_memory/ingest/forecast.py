@@ -49,8 +49,6 @@ def estimate(
     """Estimate a run; a short one is not measured, and neither is one without a model.
 
     Args:
-        session: the model whose speed is measured.
-        todo: the files to read.
         texts_of: returns the texts of a file's turns.
         least_bytes: bytes below which nothing is measured.
     """

@@ -39,10 +39,6 @@ class FileFilter:
         """Check whether the file matches an included glob."""
         return not self.include or any(_matches_glob(path, pattern) for pattern in self.include)
 
-    def takes(self, path: str) -> bool:
-        """Check whether the file is included and not excluded."""
-        return not self.excludes(path) and self.includes(path)
-
     def looks_into(self, history: Path) -> bool:
         """Check whether to look into a history: a folder, or an included file."""
         return history.is_dir() or self.includes(str(history))

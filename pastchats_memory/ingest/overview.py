@@ -92,7 +92,8 @@ def overview(
         root = utf8(str(history.path))
         below = {path for path in indexed if _is_below(path, root)}
         size = sum(candidate.size for candidate in found)
-        reports.append(SourceReport(history.program, root, len(found), size, len(below), excluded, _gone(below)))
+        gone = tuple(sorted(path for path in below if not sources.is_there(path)))
+        reports.append(SourceReport(history.program, root, len(found), size, len(below), excluded, gone))
     for place in _other_places(database, histories) if database else ():
         there = {path for path in place.files if sources.is_there(path)}
         size = sum(known[path].size for path in there if not is_archive(path))
@@ -148,7 +149,3 @@ def _program_of(formats: Iterable[str | None]) -> str:
     """Return the program, or the format, of some files."""
     names = {BY_FORMAT[name].program or name if name in BY_FORMAT else name for name in formats if name}
     return names.pop() if len(names) == 1 else SEVERAL
-
-
-def _gone(paths: Iterable[str]) -> tuple[str, ...]:
-    return tuple(sorted(path for path in paths if not sources.is_there(path)))

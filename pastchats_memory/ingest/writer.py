@@ -1,7 +1,4 @@
-"""Write rows in batches.
-
-A batch is one transaction of rows, vectors and the state of the files.
-"""
+"""Write rows, vectors and the state of files in batches, each one transaction."""
 
 from __future__ import annotations
 
@@ -75,7 +72,6 @@ class _Batch:
 
     @property
     def rows(self) -> list[Prompt]:
-        """Return the rows of all files."""
         return [row for part in self.parts for row in part.rows]
 
 

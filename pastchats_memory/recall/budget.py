@@ -53,7 +53,6 @@ def fit_budget(
 
 
 def _shorten(entry: RecallEntry, weights: Mapping[str, float]) -> RecallEntry:
-    """Return the entry in its shortest form."""
     answered = entry.answered and excerpt(entry.answered, weights, LEAST_WIDTH)
     return _strip(entry, weights, LEAST_WIDTH)._replace(answered=answered)
 
@@ -142,7 +141,6 @@ class _Selection:
         return render_entry(place + 1, self._stripped[place]._replace(answered=ELLIPSIS))
 
     def _build(self, place: int, chosen: Sequence[_Part]) -> RecallEntry:
-        """Return an entry with its chosen parts, in order."""
         entry = self._entries[place]
         lines = sorted(part.line for part in chosen if part.line)
         before = sorted(part.before for part in chosen if part.before is not None)

@@ -70,7 +70,9 @@ def _find_lead(database: Database, evidence: WordEvidence, request: RecallReques
     candidates = [
         _Candidate(id_, evidence.shares[id_], contexts.get(id_)) for id_ in first if id_ in contexts or id_ > FIRST_TEXT
     ]
-    candidates = [one for one in candidates if not _is_current(one, request)]
+    if request.exclude_conversation is not None:
+        current = f"\n{request.exclude_conversation}"
+        candidates = [one for one in candidates if not str(one.conversation).endswith(current)]
     if not candidates or not _can_lead(candidates[0], evidence):
         return []
     best = candidates[0]
@@ -78,12 +80,6 @@ def _find_lead(database: Database, evidence: WordEvidence, request: RecallReques
     if any(one.conversation != best.conversation for one in near):
         return []
     return _make_hits(database, near[: request.search.limit], evidence)
-
-
-def _is_current(one: _Candidate, request: RecallRequest) -> bool:
-    """Check whether a row belongs to the conversation under way."""
-    wanted = request.exclude_conversation
-    return wanted is not None and str(one.conversation).endswith(f"\n{wanted}")
 
 
 def _can_lead(one: _Candidate, evidence: WordEvidence) -> bool:

@@ -178,7 +178,6 @@ def _find_judged_turn(
 
 
 def _is_hit_of(hit: Hit, turn: Item, ending: Ending) -> bool:
-    """Check whether a hit belongs to the episode with this ending."""
     is_here = (hit.source_project, hit.conversation_id) == (turn.project, turn.conversation_id) and hit.task is None
     return is_here and ending.first_index <= hit.turn_index <= ending.last_index
 

@@ -93,7 +93,6 @@ def _join(own: Found, of_team: Found, limit: int) -> Found:
 
 
 def _select_relevant(found: Hits, terms: Terms, request: RecallRequest, wide: Request) -> list[Hit]:
-    """Return the hits with enough evidence for a block."""
     if request.is_unasked:
         return select_unasked(found, sum(wide.names.values()), request.current_project)
     return above_threshold(found, terms.coverage)

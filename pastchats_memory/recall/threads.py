@@ -120,7 +120,6 @@ def _actions(entry: RecallEntry) -> set[str]:
 
 
 def _describe(entry: RecallEntry, weights: Mapping[str, float]) -> Attempt:
-    """Return the short form of an entry's episode."""
     first = entry.first
     return Attempt(
         first.id,

@@ -37,7 +37,6 @@ def build_hit(item: Item | TaskText, row: Ranked, place: int, fit: Fit | None, n
     """Return the hit of a ranked row; without a vector of the question it has no fit.
 
     Args:
-        item: the row.
         row: its score, contributions and ranks.
         place: its rank, counted from 1.
         named: worth of the question's names in the row.
@@ -83,7 +82,6 @@ def move_hit(hit: Hit, item: Item) -> Hit:
 
 
 def _task_hit(text: TaskText) -> Hit:
-    """Return a text of a task as a hit."""
     task = text.task
     return Hit(
         **UNRANKED,

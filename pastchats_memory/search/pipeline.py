@@ -230,7 +230,6 @@ def _build_page(
 
 
 def _load_rows(database: Database, ids: Sequence[int]) -> dict[int, Item | TaskText]:
-    """Return turns and texts of tasks by id."""
     items: dict[int, Item | TaskText] = {item.id: item for item in turns.items(database, ids)}
     return items | {text.id: text for text in task_rows.task_texts(database, ids)}
 

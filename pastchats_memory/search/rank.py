@@ -158,7 +158,6 @@ def extend(head: Sequence[Ranked], lists: Mapping[str, Sequence[int]], weights: 
 
 
 def _scale(factor: float, rows: Sequence[Ranked]) -> list[Ranked]:
-    """Return the rows with each contribution multiplied by a factor."""
     return [
         Ranked(row.id, {name: part * factor for name, part in row.contributions.items()}, row.ranks) for row in rows
     ]

@@ -47,22 +47,18 @@ class QueryTime(NamedTuple):
 def read_time(database: Database, text: str, filters: Filters, today: date, *, may_filter: bool) -> QueryTime:
     """Return the time that a question names, and whether it asks for one.
 
-    Arguments are those of `_read_named_time`.
+    Args:
+        database: used to find the year of a month, and to drop a filter that would leave no row.
+        text: the question.
+        filters: of the caller; if they set a time, the question names none.
+        today: the day from which "last week" counts.
+        may_filter: whether the time may exclude rows.
     """
     named = _read_named_time(database, text, filters, today, may_filter=may_filter)
     return named._replace(asks_when=_ASKS_WHEN.search(text.lower()) is not None)
 
 
 def _read_named_time(database: Database, text: str, filters: Filters, today: date, *, may_filter: bool) -> QueryTime:
-    """Return the time that a question names; no time if the caller's filters set one.
-
-    Args:
-        database: used to find the year of a month, and to drop a filter that would leave no row.
-        text: the question.
-        filters: the caller's filters.
-        today: the day from which "last week" counts.
-        may_filter: whether the time may exclude rows.
-    """
     if filters.since or filters.until or not TIME_WORD.search(text.lower()):
         return QueryTime(filters)
     from pastchats_memory.text.dates import read_when
@@ -90,20 +86,14 @@ def _bound(day: date | None, *, is_end: bool) -> str | None:
 
 
 def match_time(read: TimeRead | None, timestamps: list[str | None]) -> NDArray[np.float64]:
-    """Return how well each row's time matches the question's, 0 to 1.
-
-    Shape (rows,).
-    """
+    """Return how well each row's time matches the question's, 0 to 1; shape (rows,)."""
     if read is None or read.is_filter:
         return np.zeros(len(timestamps))
     return time_decay(np.array([_days_off(read, timestamp) for timestamp in timestamps]))
 
 
 def has_time(database: Database, time: QueryTime, ids: Sequence[int]) -> NDArray[np.bool_]:
-    """Return whether each row mentions a time and the question asks for one.
-
-    Shape (ids,).
-    """
+    """Return which rows mention a time, if the question asks for one; shape (ids,)."""
     if not time.asks_when:
         return np.zeros(len(ids), np.bool_)
     from pastchats_memory.text.dates import mentions_time

@@ -66,8 +66,6 @@ class TaskMemory(TaskEditor):
         """Return tasks that pass the filters, the most urgent first, then the latest.
 
         Args:
-            filters: of the tasks.
-            limit: number of tasks.
             epic: key or title of the epic, or of another task, that they are part of.
             has_epic: False for tasks without a parent.
             depends_on: key or title of a task that they wait for.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import cache
@@ -179,7 +179,6 @@ class Vocabulary:
     """Phrases of `questions.toml`, as the grammar uses them."""
 
     def __init__(self, phrases: Mapping[str, Any]) -> None:
-        """Prepare the tables of `questions.toml`."""
         groups = {"open": OPEN, "resolved": RESOLVED}
         self.statuses: dict[str, tuple[str, ...]] = _sort_longest_first(
             (phrase, groups.get(status, (status,)))
@@ -567,8 +566,8 @@ class QuestionParser:
     def find_remaining_words(self) -> str:
         """Return the words of the text that no step knows and that are no filler."""
         words = self.words
-        asked_about = rf"{words['has']} {words['anyone']} (?:ever |already )?{words['looked_at']}"
-        text = re.sub(rf"\b(?:{asked_about}|last time)\b", " ", self.text)
+        looked_at = rf"{words['has']} {words['anyone']} (?:ever |already )?{words['looked_at']}"
+        text = re.sub(rf"\b(?:{looked_at}|last time)\b", " ", self.text)
         stripped = [word.strip("|,;:()\"'") for word in text.split()]
         return " ".join(word for word in stripped if any(map(str.isalnum, word)) and word not in self.vocabulary.filler)
 
@@ -619,7 +618,6 @@ def answer_question(
     If no task fits the reading of the question, the nearest by meaning answer, and a warning says so.
 
     Args:
-        question: in plain language.
         today: the day to which "last week" and the like refer; None for the current day in the local zone.
         viewpoint: what "this project" means.
 
@@ -651,7 +649,6 @@ def answer_question(
 
 
 def _list_answer(database: Database, embedder: Embedder, parsed: ParsedQuestion, viewpoint: Viewpoint) -> TaskAnswer:
-    """Return the tasks that fit the reading of a question."""
     conditions = [task_rows.missing_condition(name) for name in parsed.missing]
     conditions += [f"NOT ({task_rows.missing_condition(name)})" for name in parsed.present]
     for kind in parsed.kinds:

@@ -72,7 +72,6 @@ class Change:
     """ISO 8601 in UTC."""
 
     def __post_init__(self) -> None:
-        """Check the values. Raises UsageFault."""
         if self.title is not None and not self.title.strip():
             raise UsageFault("a task needs a title", "Say in a few words what is to be done.")
         if self.type is not None and self.type not in TYPES:
@@ -235,7 +234,7 @@ class TaskEditor:
                 writer.add_states(id_, [TaskState(status, change.status, time)])
             set_fields(self._database, id_, fields)
             if change.parent is not None:
-                self._unlink(id_, "parent")
+                task_rows.unlink(self._database, id_, "parent", None)
                 self._link_by_name(id_, "parent", [change.parent] if change.parent else [])
             writer.texts.refresh(id_)
             vectors.catch_up(self._database)
@@ -247,7 +246,8 @@ class TaskEditor:
             id_ = self.find_id(name)
             if remove:
                 for other in others:
-                    self._unlink(id_, "depends", task_rows.identity(self._database, self.find_id(other)))
+                    target = task_rows.identity(self._database, self.find_id(other))
+                    task_rows.unlink(self._database, id_, "depends", target)
             else:
                 self._link_by_name(id_, "depends", others)
         return self._read(id_)
@@ -324,9 +324,6 @@ class TaskEditor:
             raise UsageFault(f"that would make a circle of {names}", "A task cannot be above, or wait for, itself.")
         key = task_rows.tasks(self._database, [other])[0].key
         self.open_writer().link(id_, kind, target, key)
-
-    def _unlink(self, id_: int, kind: str, target: str | None = None) -> None:
-        task_rows.unlink(self._database, id_, kind, target)
 
 
 def read_attachment(path: Path) -> Attachment:

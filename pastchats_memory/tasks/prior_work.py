@@ -1,7 +1,4 @@
-"""Check whether work is new before it starts.
-
-The verdict is done, in progress, failed before, superseded or new.
-"""
+"""Check whether work is new, done, in progress, failed before or superseded."""
 
 from __future__ import annotations
 
@@ -198,7 +195,6 @@ def _has_visible_work(database: Database, attempt: Attempt) -> bool:
 
 
 def _has_work(turns: Sequence[Item]) -> bool:
-    """Return whether the turns contain commands, edits or commits."""
     return bool(actions_of(turns)) or any(turn.metadata.get("commits") for turn in turns)
 
 

@@ -297,7 +297,6 @@ class TaskWords:
     """Stop words, opposites and synonyms of `similarity.toml`."""
 
     def __init__(self, table: Mapping[str, Any]) -> None:
-        """Prepare the tables of `similarity.toml`."""
         self.stop_words = frozenset(table["stop_words"])
         self.synonyms: Mapping[str, str] = table["synonyms"]
         opposites: defaultdict[str, set[str]] = defaultdict(set)
@@ -562,7 +561,6 @@ def _add_neighbours(
 
 
 def _cluster(tasks: Sequence[StoredTask], pairs: Mapping[tuple[int, int], DuplicatePair]) -> list[DuplicateCluster]:
-    """Group connected tasks, each cluster with its pairs."""
     groups = {numbers[0]: numbers for numbers in group_connected(len(tasks), pairs) if len(numbers) > 1}
     first_of = {number: first for first, numbers in groups.items() for number in numbers}
     pairs_of: dict[int, list[DuplicatePair]] = defaultdict(list)

@@ -23,8 +23,8 @@ from pastchats_memory.ingest.options import FileFilter
     ],
 )
 def test_a_pattern_fits_a_name_or_the_end_of_a_path(path: str, pattern: str, *, fits: bool) -> None:
-    assert FileFilter(exclude=(pattern,)).takes(path) is not fits
-    assert FileFilter(include=(pattern,)).takes(path) is fits
+    assert FileFilter(exclude=(pattern,)).excludes(path) is fits
+    assert FileFilter(include=(pattern,)).includes(path) is fits
 
 
 def test_includes_excludes_note_folders_and_the_size_of_parts_count_for_index_and_its_rehearsal(

@@ -286,9 +286,7 @@ def passes_checks(episode: Episode) -> tuple[QuotedLine, ...]:
 
 @cached
 def moves_on(episode: Episode) -> tuple[QuotedLine, ...]:
-    """Find visible work, if the user moves on from it.
-
-    The user requests something else, continues, or picks a next step.
+    """Find visible work, if the user requests something else, continues, or picks a next step.
 
     If the answer asks something, a claim is not enough. Some clients record words and calls separately, so an edit
     counts whatever the answer ends with. Others record no calls: there a claim counts, unless it answers a question.
@@ -419,13 +417,11 @@ def _command_of(row: EpisodeTurn) -> str:
 
 
 def _changes_something(label: str) -> bool:
-    """Return whether a call changes something, judged by its name and command."""
     tool, _, subject = label.partition(" ")
     return is_edit(label) or (is_shell(tool) and not is_read_only(subject) and "--abort" not in subject)
 
 
 def _quote_error(row: EpisodeTurn, place: int) -> tuple[QuotedLine]:
-    """Quote the error line of an output, or its last line."""
     output = row.content.rstrip()[-MAX_SCANNED:]
     error = find_error(output)
     return quote_line(output, place, error.start() if error else output.rfind("\n") + 1)

@@ -1,6 +1,4 @@
-"""Read the results of tests, builds, linters and type checks.
-
-A later run supersedes an earlier one.
+"""Read the results of tests, builds, linters and type checks; a later run supersedes.
 
 Runners report similar facts in different words: how many tests failed or passed, the overall result, the exit code.
 """

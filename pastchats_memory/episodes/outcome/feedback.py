@@ -415,5 +415,4 @@ def pastes_error_of_advice(episode: Episode) -> tuple[QuotedLine, ...]:
 
 
 def _contains_command(text: str, command: str) -> bool:
-    """Return whether the text contains the command as whole words."""
     return bool(re.search(rf"(?<![\w/@.-]){re.escape(command)}(?![\w/-])", text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import gc
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -40,6 +40,24 @@ RETIRED = {
     "findings",
 }
 """Words that had several meanings, or none that a reader would guess."""
+RETIRED_IN_TESTS = {"told", "tell", "telling", "said", "spoken", "buried", "deed", "deeds", "errand"}
+"""Retired words that no sentence about behaviour needs either."""
+CLAUSES = {
+    "what",
+    "who",
+    "whoever",
+    "whose",
+    "whether",
+    "where",
+    "wherever",
+    "how",
+    "of",
+    "nor",
+    "neither",
+    "it",
+    "its",
+}
+"""Words at the start of a test's name that make it a half sentence or one that needs the test above it."""
 JSON_FIELDS = {"asked", "files_taken", "going", "is_asked", "said_next"}
 """Fields of the published JSON. They may be fields of a class, since programs that read the JSON depend on them."""
 NOT_IMPERATIVE = {"What", "Who", "Whoever", "Whether", "Where", "How", "Of"}
@@ -50,11 +68,25 @@ LONGEST = 120
 """Characters of a docstring's first line. Aim for fewer than 80."""
 
 
-@cache
-def trees() -> tuple[tuple[Path, ast.Module], ...]:
-    parsed = tuple((path.relative_to(REPOSITORY), ast.parse(path.read_text(encoding="utf-8"))) for path in MODULES)
+def parse_all(paths: Iterable[Path]) -> tuple[tuple[Path, ast.Module], ...]:
+    parsed = tuple((path.relative_to(REPOSITORY), ast.parse(path.read_text(encoding="utf-8"))) for path in paths)
     gc.freeze()  # a collection would look at every node again
     return parsed
+
+
+@cache
+def trees() -> tuple[tuple[Path, ast.Module], ...]:
+    return parse_all(MODULES)
+
+
+@cache
+def parsed_tests() -> tuple[tuple[Path, ast.Module], ...]:
+    return parse_all(sorted((REPOSITORY / "tests").rglob("*.py")))
+
+
+def is_product_word(name: str) -> bool:
+    """Tell whether a name has `said_next`, the answer's field of the user's next message."""
+    return "said_next" in name
 
 
 def json_fields(tree: ast.Module) -> set[ast.AST]:
@@ -103,6 +135,29 @@ def test_no_name_contains_a_retired_word() -> None:
         for node in ast.walk(tree)
         for name in names(node)
         if words(name) & RETIRED and node not in exempt
+    ]
+    assert found == []
+
+
+def test_no_name_in_the_tests_contains_a_word_that_no_sentence_needs() -> None:
+    found = [
+        f"{path}:{getattr(node, 'lineno', 1)} {name}"
+        for path, tree in parsed_tests()
+        for node in ast.walk(tree)
+        for name in names(node)
+        if words(name) & RETIRED_IN_TESTS and not is_product_word(name)
+    ]
+    assert found == []
+
+
+def test_no_test_begins_with_a_clause_or_a_pronoun() -> None:
+    found = [
+        f"{path}:{node.lineno} {node.name}"
+        for path, tree in parsed_tests()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.name.startswith("test_")
+        and node.name.split("_")[1] in CLAUSES
     ]
     assert found == []
 

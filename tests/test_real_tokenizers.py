@@ -90,8 +90,8 @@ def count(text: str) -> int:
 
 def most(text: str) -> tuple[int, str]:
     """What the greediest of the models takes for the text, and which it is."""
-    said = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return max((len(tokenizer(name).encode_ordinary(said)), name) for name in MODELS)
+    readable = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return max((len(tokenizer(name).encode_ordinary(readable)), name) for name in MODELS)
 
 
 @pytest.mark.parametrize("text", HARD.values(), ids=HARD)
@@ -99,13 +99,13 @@ def test_no_tokenizer_takes_more_for_a_hard_text_than_it_counts(text: str) -> No
     assert most(text) <= (count(text), "~")
 
 
-def test_nor_for_any_of_their_pieces() -> None:
+def test_no_piece_of_the_samples_has_more_tokens_than_estimated() -> None:
     pieces = [text[at : at + 150] for text in HARD.values() for at in range(0, 1500, 150)]
     assert len(pieces) > 400
     assert [piece for piece in pieces if most(piece) > (count(piece), "~")] == []
 
 
-def test_nor_for_the_files_of_this_repository() -> None:
+def test_no_file_of_this_repository_has_more_tokens_than_estimated() -> None:
     files = [
         path for pattern in ("*.md", "fixtures/**/*.md", "pastchats_memory/*.py") for path in REPOSITORY.glob(pattern)
     ]

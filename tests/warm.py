@@ -34,8 +34,8 @@ def run(
     process.start()
     out_end.close()
     err_end.close()
-    said: dict[Connection, str] = {}
-    reading = [Thread(target=_read, args=(end, said)) for end in (out, err)]
+    outputs: dict[Connection, str] = {}
+    reading = [Thread(target=_read, args=(end, outputs)) for end in (out, err)]
     for thread in reading:
         thread.start()
     process.join(seconds)
@@ -49,12 +49,12 @@ def run(
     process.close()
     if late or code is None:
         raise subprocess.TimeoutExpired(["pastchats-memory", *arguments], seconds)
-    return code, said[out], said[err]
+    return code, outputs[out], outputs[err]
 
 
-def _read(end: Connection, said: dict[Connection, str]) -> None:
+def _read(end: Connection, outputs: dict[Connection, str]) -> None:
     with end, open(end.fileno(), encoding="utf-8", closefd=False) as stream:
-        said[end] = stream.read()
+        outputs[end] = stream.read()
 
 
 def _ready() -> None:

@@ -21,7 +21,7 @@ from pastchats_memory.files.archives import ZSTD
 from pastchats_memory.ingest import archives as archive_members
 from pastchats_memory.ingest.discover import Candidate, discover_files
 
-SAID = "".join(
+CONVERSATION = "".join(
     json.dumps({"conversation_id": "c", "role": role, "content": text}) + "\n"
     for role, text in (("user", "Which port?"), ("assistant", "8080."))
 )
@@ -118,7 +118,7 @@ BOMBS: dict[Callable[[Path], None], str] = {
 @pytest.mark.parametrize("make", BOMBS, ids=lambda make: make.__name__)
 def test_a_bomb_is_refused_without_being_unpacked(shell: Shell, make: Callable[[Path], None]) -> None:
     make(shell.home / "in")
-    (shell.home / "in" / "good.jsonl").write_text(SAID, encoding="utf-8")
+    (shell.home / "in" / "good.jsonl").write_text(CONVERSATION, encoding="utf-8")
     run = shell("index", "in", "--json")
     assert (run.status, run.json["turns_added"]) == (0, 2), run.stderr
     assert BOMBS[make] in run.stdout
@@ -142,10 +142,12 @@ OUTSIDE = (*LEADING_OUT, *NAMELESS, "~/out.jsonl", "a\x00b.jsonl", "\x1b[2J.json
 @pytest.mark.parametrize("name", OUTSIDE, ids=[name[:20].encode("unicode_escape").decode() for name in OUTSIDE])
 def test_no_name_in_an_archive_leads_out_of_it(shell: Shell, name: str) -> None:
     path = zipped(
-        shell.home / "in" / "a.zip", (name.replace("\0", "Q"), SAID), ("good.jsonl", SAID.replace("8080", "9090"))
+        shell.home / "in" / "a.zip",
+        (name.replace("\0", "Q"), CONVERSATION),
+        ("good.jsonl", CONVERSATION.replace("8080", "9090")),
     )
     path.write_bytes(path.read_bytes().replace(name.replace("\0", "Q").encode(), name.encode()))
-    (shell.home / "out.jsonl").write_text(SAID.replace("8080", "hidden"), encoding="utf-8")
+    (shell.home / "out.jsonl").write_text(CONVERSATION.replace("8080", "hidden"), encoding="utf-8")
     here = sorted(str(path) for path in shell.home.rglob("*"))
     run = shell("index", "in", "--json")
     assert (run.status, "Traceback" in run.stderr) == (0, False)
@@ -160,12 +162,12 @@ def test_no_name_in_an_archive_leads_out_of_it(shell: Shell, name: str) -> None:
 
 @pytest.mark.promise("files", "Links in archives are not followed.")
 def test_a_link_in_an_archive_is_not_followed(shell: Shell) -> None:
-    (shell.home / "out.jsonl").write_text(SAID.replace("8080", "hidden"), encoding="utf-8")
+    (shell.home / "out.jsonl").write_text(CONVERSATION.replace("8080", "hidden"), encoding="utf-8")
     zipped(
         shell.home / "in" / "a.zip",
         linked("a.jsonl", "../out.jsonl"),
         linked("b", str(shell.home)),
-        ("b/out.jsonl", SAID),
+        ("b/out.jsonl", CONVERSATION),
     )
     assert shell("index", "in", "--json").status == 0
     assert shell("search", "hidden", "--mode", "keyword").status == 1
@@ -208,7 +210,7 @@ def test_an_archive_with_any_changed_byte_is_read_or_refused(tmp_path: Path, nam
 
 
 def test_a_member_that_begins_beyond_any_file_is_refused(tmp_path: Path) -> None:
-    path = zipped(tmp_path / "a.zip", ("a.jsonl", SAID))
+    path = zipped(tmp_path / "a.zip", ("a.jsonl", CONVERSATION))
     body = path.read_bytes()
     start, end = body.index(b"PK\x01\x02"), body.index(b"PK\x05\x06")
     entry = bytearray(body[start:end])
@@ -222,7 +224,7 @@ def test_a_member_that_begins_beyond_any_file_is_refused(tmp_path: Path) -> None
 
 def test_an_archive_that_needs_gigabytes_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_LZMA) as archive:
-        archive.writestr("a.jsonl", SAID)
+        archive.writestr("a.jsonl", CONVERSATION)
     with pytest.raises(OSError, match="packed by LZMA"):
         read_through(tmp_path / "a.zip")
 

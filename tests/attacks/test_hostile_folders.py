@@ -19,18 +19,18 @@ from pastchats_memory.formats.base import source
 from pastchats_memory.ingest.discover import discover_files
 from pastchats_memory.ingest.options import FileFilter
 
-SAID = "".join(
+CONVERSATION = "".join(
     json.dumps({"conversation_id": "c", "role": role, "content": text}) + "\n"
     for role, text in (("user", "Which port?"), ("assistant", "8080."))
 )
-HIDDEN = SAID.replace("8080", "hidden")
+HIDDEN = CONVERSATION.replace("8080", "hidden")
 LARGEST = 1_000
 
 
 @pytest.fixture
 def shell(tmp_path: Path) -> Shell:
     """A folder with one good transcript, and another beside it that nobody named."""
-    for folder, text in (("in", SAID), ("out", HIDDEN)):
+    for folder, text in (("in", CONVERSATION), ("out", HIDDEN)):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "chat.jsonl").write_text(text, encoding="utf-8")
     return Shell(tmp_path)
@@ -163,8 +163,8 @@ def holes(folder: Path) -> None:
 def paths(folder: Path) -> None:
     """Longer than any can be, of so many folders that to list those above each takes gigabytes."""
     long = "a/" * 30_000
-    said = SAID.replace('"c"', f'"long", "cwd": "/{long}"')
-    (folder / "long.jsonl").write_text(said, encoding="utf-8")
+    conversation = CONVERSATION.replace('"c"', f'"long", "cwd": "/{long}"')
+    (folder / "long.jsonl").write_text(conversation, encoding="utf-8")
     with zipfile.ZipFile(folder / "long.zip", "w") as archive:
         archive.writestr(f"{long}chat.jsonl", HIDDEN)
         archive.writestr(f"{long}note.md", "# Port\n\nIt is hidden.\n")
@@ -202,7 +202,7 @@ def test_the_good_transcript_is_read_and_nothing_else_harms_or_holds_up(shell: S
 
 FIXTURES = REPOSITORY / "fixtures"
 TREE = json.loads((FIXTURES / "opencode" / "opencode-without-session.tree").read_text(encoding="utf-8"))
-OPENCODE = {path: json.dumps(said) for path, said in TREE.items()}
+OPENCODE = {path: json.dumps(record) for path, record in TREE.items()}
 PROGRAMS: dict[str, dict[str, str]] = {
     "tmp/garden/.project_root": {"tmp/garden/chats/session-1.json": "gemini-cli/gemini-cli-q2-no-cwd.json"},
     "projects.json": {"tmp/garden/chats/session-1.json": "gemini-cli/gemini-cli-q2-no-cwd.json"},
@@ -221,7 +221,7 @@ def a_link_to_a_pipe(place: Path) -> None:
 @pytest.mark.promise("files", "A pipe or link in place of a companion file does not block.")
 @pytest.mark.parametrize("make", [os.mkfifo, a_link_to_a_pipe], ids=["pipe", "link"])
 @pytest.mark.parametrize("beside", PROGRAMS)
-def test_nothing_in_the_place_of_a_file_beside_a_session_holds_it_up(tmp_path: Path, beside: str, make) -> None:
+def test_no_object_in_the_place_of_a_side_file_delays_a_session(tmp_path: Path, beside: str, make) -> None:
     for path, run in PROGRAMS[beside].items():
         session = tmp_path / "in" / path
         session.parent.mkdir(parents=True, exist_ok=True)

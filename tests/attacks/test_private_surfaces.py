@@ -25,7 +25,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
     ):
         (home / name / ".git").mkdir(parents=True)
         for day in (4, 5):
-            said = [
+            messages = [
                 ("user", f"Why does the ballast pump of the {name} stall? The {part} is wet."),
                 ("assistant", f"I put a lock around the {part}."),
                 ("user", "No, still broken after a restart."),
@@ -34,7 +34,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
             ]
             lines = [
                 {"conversation_id": f"{name}-{day}", "cwd": str(home / name), "role": role, "content": text, "timestamp": f"2026-05-{day:02}T08:{minute:02}:07Z"}
-                for minute, (role, text) in enumerate(said)
+                for minute, (role, text) in enumerate(messages)
             ]  # fmt: skip
             session = home / "history" / f"{name}-{day}.jsonl"
             session.parent.mkdir(exist_ok=True)
@@ -69,7 +69,7 @@ def test_inside_the_project_these_commands_show_it(shell: Shell, arguments: list
     assert find_private_words(run.stdout), run
 
 
-def test_nobody_judges_its_episodes_outside(shell: Shell) -> None:
+def test_episodes_of_a_private_project_are_judged_only_inside_it(shell: Shell) -> None:
     judged = ["worked", "--because", "a line that stands nowhere"]
     found = {
         shell("judge", str(id_), *judged, at=shell.home / "balloon").status
@@ -92,5 +92,5 @@ def test_no_verdict_rests_on_its_conversations_outside(shell: Shell) -> None:
 @pytest.mark.parametrize("folder", ["balloon", "submarine"])
 def test_python_shows_it_inside_alone(shell: Shell, folder: str) -> None:
     with shell.at(shell.home / folder), Memory.open(shell.home / "memory.db") as memory:
-        said = [*memory.search(WORDS), memory.recall(WORDS), memory.lessons(None), memory.how("ballast pump", None)]
-    assert bool(find_private_words(str(said))) == (folder == "submarine")
+        answers = [*memory.search(WORDS), memory.recall(WORDS), memory.lessons(None), memory.how("ballast pump", None)]
+    assert bool(find_private_words(str(answers))) == (folder == "submarine")

@@ -75,9 +75,7 @@ def test_an_existing_file_is_replaced_only_with_the_flag(indexed: Program) -> No
 
 
 @pytest.mark.parametrize("command", [["backup"], ["export"], ["task", "export"]])
-def test_nothing_but_a_free_name_in_a_folder_that_may_be_written_takes_a_copy(
-    indexed: Program, command: list[str]
-) -> None:
+def test_a_backup_needs_a_free_name_in_a_folder_that_may_be_written(indexed: Program, command: list[str]) -> None:
     for own in (indexed.database, indexed.home / "history" / ".." / "memory.db", indexed.home / "memory.db-wal"):
         own.touch()
         explained(indexed(*command, own, "--force"), "is the database itself")
@@ -291,7 +289,9 @@ def large(program: Program, _large: Path) -> Program:
 
 
 @pytest.mark.parametrize("command", ["backup", "restore"])
-def test_killed_half_way_nothing_has_changed_and_what_is_left_goes_with_the_next(large: Program, command: str) -> None:
+def test_a_change_killed_half_way_changes_nothing_and_the_next_removes_its_leftovers(
+    large: Program, command: str
+) -> None:
     file = large.home / "kept.db"
     if command == "restore":
         assert large("backup", file).status == 0

@@ -99,7 +99,7 @@ BROKEN: dict[str, tuple[bytes, str]] = {
 }
 
 
-def test_files_that_are_no_text_are_each_not_taken_for_their_own_reason(program: Program) -> None:
+def test_each_file_that_is_no_text_is_refused_for_its_own_reason(program: Program) -> None:
     folder = program.home / "mixed"
     write_messages(folder / "good.jsonl", ("user", "Hello?"), ("assistant", "Hello."))
     for name, (content, _) in BROKEN.items():

@@ -128,7 +128,7 @@ def test_a_row_whose_time_is_none_is_shown_and_named_by_doctor(indexed: Program,
     assert "times that are none" in indexed("doctor").stdout
 
 
-def test_a_run_that_no_release_wrote_down_so_is_explained_as_damage(indexed: Program) -> None:
+def test_a_stored_run_without_proper_fields_is_explained_as_damage(indexed: Program) -> None:
     with sqlite3.connect(indexed.database) as connection:
         connection.execute("UPDATE runs SET turns_added = '{'")
     connection.close()
@@ -309,9 +309,7 @@ def test_a_disk_without_any_room_is_explained(indexed: Program, small_disk: Path
 
 
 @pytest.mark.parametrize("command", ["doctor", "recall webhooks"])
-def test_a_disk_without_the_room_that_reading_takes_is_no_fault_of_the_disk(
-    indexed: Program, small_disk: Path, command: str
-) -> None:
+def test_a_full_disk_is_named_when_reading_needs_more_room(indexed: Program, small_disk: Path, command: str) -> None:
     database = small_disk / "memory.db"
     shutil.copy(indexed.database, database)
     _fill(small_disk)

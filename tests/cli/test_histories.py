@@ -216,15 +216,13 @@ def test_flags_and_configuration_exclude_files(program: Program, home: Path, glo
     assert program("index", "sessions", "src", "--json").json["turns_added"] == 2
 
 
-def test_only_what_is_included_is_read(program: Program) -> None:
+def test_index_reads_only_included_files(program: Program) -> None:
     for name in ("a.jsonl", "b.jsonl"):
         write_messages(program.home / "chats" / name, ("user", f"Which {name}?"), ("assistant", "This."))
     assert program("index", "chats", "--include", "b.*", "--json").json["turns_added"] == 2
 
 
-def test_a_history_of_one_file_is_left_by_all_where_it_is_not_included_and_read_where_it_is_named(
-    program: Program, home: Path
-) -> None:
+def test_a_history_of_one_file_is_read_only_if_it_is_included_or_named(program: Program, home: Path) -> None:
     folder = home / "llm"
     folder.mkdir()
     with apsw.Connection(str(folder / "logs.db")) as connection:

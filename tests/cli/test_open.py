@@ -22,7 +22,10 @@ SESSION = "5d0f6c1e-7a42-4c59-9b1e-0c4f2a9d7e31"
 def write_claude(path: Path, folder: str, session: str = SESSION) -> Path:
     """Write a session of Claude Code with one question and its answer."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    said = (("user", "Why does the kiln trip the relay?"), ("assistant", "The relay is too small: use the 40 A one."))
+    messages = (
+        ("user", "Why does the kiln trip the relay?"),
+        ("assistant", "The relay is too small: use the 40 A one."),
+    )
     lines = [
         {
             "type": role,
@@ -32,7 +35,7 @@ def write_claude(path: Path, folder: str, session: str = SESSION) -> Path:
             "timestamp": f"2026-02-01T08:0{number}:00Z",
             "message": {"role": role, "content": [{"type": "text", "text": text}]},
         }
-        for number, (role, text) in enumerate(said)
+        for number, (role, text) in enumerate(messages)
     ]
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
     return path

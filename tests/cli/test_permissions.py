@@ -200,7 +200,7 @@ def test_a_link_into_such_a_folder_is_no_way_round(own_demo: Program) -> None:
 
 
 @pytest.mark.promise("permissions", "A link to the database in such a folder is refused.")
-def test_nor_is_a_link_in_such_a_folder(own_demo: Program) -> None:
+def test_a_link_in_a_folder_that_others_may_write_is_refused(own_demo: Program) -> None:
     folder = own_demo.home / "shared"
     folder.mkdir()
     (folder / "memory.db").symlink_to(own_demo.database)
@@ -219,7 +219,7 @@ def test_doctor_reports_files_that_others_may_read(own_demo: Program) -> None:
             (own_demo.home / name).chmod(0o600)
 
 
-def test_the_own_file_is_the_persons_alone_where_it_is_made_and_stays_as_open_as_it_was(
+def test_a_new_own_file_is_private_and_an_existing_one_keeps_its_permissions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))

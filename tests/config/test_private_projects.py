@@ -61,7 +61,9 @@ def inside(program: Program, folder: Path, *arguments: object) -> Run:
     ],
     ids=range(6),
 )
-def test_its_text_is_found_inside_it_alone(program: Program, workshop: Path, arguments: list[str]) -> None:
+def test_text_of_a_private_project_is_found_only_inside_it(
+    program: Program, workshop: Path, arguments: list[str]
+) -> None:
     for elsewhere in (workshop, workshop / "balloon"):
         assert "ninth" not in inside(program, elsewhere, *arguments).stdout
     assert "ninth" in inside(program, workshop / "submarine" / "src", *arguments).stdout
@@ -161,14 +163,16 @@ def boards(program: Program, workshop: Path) -> Path:
     ],
     ids=" ".join,
 )
-def test_its_tasks_are_shown_inside_it_alone(program: Program, boards: Path, arguments: list[str]) -> None:
+def test_tasks_of_a_private_project_are_shown_only_inside_it(
+    program: Program, boards: Path, arguments: list[str]
+) -> None:
     assert "ballast" in inside(program, boards / "submarine", *arguments).stdout.lower()
     outside = inside(program, boards / "balloon", *arguments)
     assert "ballast" not in (outside.stdout + outside.stderr).lower()
     assert "ninth" not in outside.stdout
 
 
-def test_nobody_outside_changes_its_tasks(program: Program, boards: Path) -> None:
+def test_tasks_of_a_private_project_are_changed_only_inside_it(program: Program, boards: Path) -> None:
     (task,) = inside(program, boards / "submarine", "task", "show", "sub-1", "--json").results
     comment = task["comments"][0]["id"]
     assert inside(program, boards, "show", comment).status == 1

@@ -23,7 +23,7 @@ SOURCE = re.compile(r"^Source: (?P<path>.+):(?P<line>\d+)(?: \(turn \d+\)| · id
 """A block in which room is scarce names the file alone, after `…/`."""
 ENTRY = re.compile(r"^## \d+\. ", re.MULTILINE)
 STATEMENT = re.compile(r"\s*(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|PRAGMA|BEGIN|CREATE|DROP|ALTER)\s")
-TELLING = 24
+LENGTH_OF_START = 24
 """Characters of a content that must stand where it is said to stand."""
 
 Fuse = Callable[[Mapping[str, Sequence[int]], Mapping[str, float]], Sequence]
@@ -212,5 +212,5 @@ def untraceable(program: Program, query: str = QUERY) -> list[str]:
 def _stands_at(path: Path, line: int, content: str) -> bool:
     """Whether the beginning of a content stands at a line: in a JSON string, or below a Markdown heading."""
     lines = path.read_text(encoding="utf-8").split("\n")[line - 1 : line + 3]
-    start = content.split("\n", maxsplit=1)[0][:TELLING]
+    start = content.split("\n", maxsplit=1)[0][:LENGTH_OF_START]
     return start in "\n".join(lines) or json.dumps(start, ensure_ascii=False)[1:-1] in lines[0]

@@ -92,7 +92,7 @@ def test_a_busy_server_is_asked_again_with_pauses(status: int, monkeypatch: pyte
     assert len(seen) == 3
 
 
-def test_it_waits_as_long_as_the_server_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_repeated_request_waits_as_long_as_the_server_asks(monkeypatch: pytest.MonkeyPatch) -> None:
     pauses: list[float] = []
     pause = module._pause  # noqa: SLF001 - what it comes to is the point
 

@@ -41,7 +41,7 @@ def embedder() -> PackagedEmbedder:
     return PackagedEmbedder()
 
 
-def test_it_is_an_embedder_with_384_dimensions(embedder: PackagedEmbedder) -> None:
+def test_the_packaged_model_is_an_embedder_with_384_dimensions(embedder: PackagedEmbedder) -> None:
     as_protocol: Embedder = embedder
     assert (as_protocol.name, as_protocol.dim) == ("sentence-transformers/all-MiniLM-L6-v2", 384)
 

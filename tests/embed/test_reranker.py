@@ -109,7 +109,9 @@ def test_a_missing_cross_encoder_is_explained_in_one_sentence(program: Program, 
 
 
 @pytest.mark.usefixtures("history")
-def test_it_is_fetched_once_where_the_hub_can_be_reached(program: Program, tiny_graph: onnx.ModelProto) -> None:
+def test_a_cross_encoder_is_fetched_once_where_the_hub_can_be_reached(
+    program: Program, tiny_graph: onnx.ModelProto
+) -> None:
     asked: list[str] = []
     with hub(PROFILE.repository, cross_model(tiny_graph), asked) as address:
         done = patient(program.with_variables(HF_ENDPOINT=address))("search", "fence", "--rerank")

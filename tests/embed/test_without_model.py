@@ -219,8 +219,8 @@ def test_every_command_explains_a_numpy_that_cannot_be_imported(program: Program
         run = broken(*arguments)
         assert (run.status, run.stdout) == (2, ""), (arguments, run)
         assert run.stderr.startswith("Error: the library numpy cannot be imported: it is broken\n")
-    told = json.loads(broken("search", "fence", "--json").stderr)
-    assert told["error"]["kind"] == "library_broken"
+    error = json.loads(broken("search", "fence", "--json").stderr)
+    assert error["error"]["kind"] == "library_broken"
     assert (broken("--version").status, broken("--help").status) == (0, 0)
 
 

@@ -108,7 +108,7 @@ def test_long_paths_are_shortened_to_unique_ends() -> None:
     assert all(len(line) <= MAX_LINE for line in actions_of([turn("assistant", "Done.", files=many)]))
 
 
-def test_how_lists_successful_commands_in_order(tmp_path: Path) -> None:
+def test_the_command_how_lists_successful_commands_in_order(tmp_path: Path) -> None:
     folder = tmp_path / "history"
     session(folder, "one", 1, ("user", "Deploy the shop to staging"), ("fly deploy --env staging", "deployed", False), ("assistant", "Deployed."), THANKS)  # fmt: skip
     session(

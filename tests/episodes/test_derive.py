@@ -188,8 +188,8 @@ def test_with_a_deleted_row_everything_that_quotes_it_is_gone_at_once(memory: Me
 def test_the_turn_that_is_quoted_is_found_however_many_commands_to_the_client_stand_around_it() -> None:
     episode = [outcomes.TurnRow(1, 0, *REQUEST, {}), outcomes.TurnRow(2, 1, *ANSWER, {})]
     texts = ("see (marked with █)", "█this\nnot\n█that", "/add a\n" * 300_000)
-    spoken = [outcomes.TurnRow(3 + place, 2 + place, "user", text, {}) for place, text in enumerate(texts)]
-    assert derive_ending(episode, spoken).evidence[0].text == "this that"
+    rows = [outcomes.TurnRow(3 + place, 2 + place, "user", text, {}) for place, text in enumerate(texts)]
+    assert derive_ending(episode, rows).evidence[0].text == "this that"
 
 
 def test_an_undecided_next_message_is_found_quickly_too(memory: Memory, history: Path) -> None:

@@ -278,7 +278,7 @@ def test_the_decisive_lines_of_an_answer_are_taken_in_their_order() -> None:
     assert key_sentences("Short.", {}, 200) == "Short."
 
 
-def test_equally_telling_lines_yield_to_the_last_ones() -> None:
+def test_equally_decisive_lines_yield_to_the_last_ones() -> None:
     steps = [f"The webhook was tried in the way that has the number {number}." for number in range(30)]
     shown = key_sentences("\n".join([*steps, "Let me know how the webhook does."]), {"webhook": 1.0}, 200)
     assert shown == "\n".join(["…", *steps[-3:]])

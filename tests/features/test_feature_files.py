@@ -64,14 +64,14 @@ def test_two_definitions_of_one_step_would_be_noticed() -> None:
 def test_every_scenario_of_every_feature_file_is_a_test() -> None:
     files = sorted(FEATURES.rglob("*.feature"))
     assert len(files) >= 4
-    told = {value.__doc__ for name, value in vars(test_features).items() if name.startswith("test_")}
+    docstrings = {value.__doc__ for name, value in vars(test_features).items() if name.startswith("test_")}
     written = set()
     for file in files:
         lines = [line.strip() for line in file.read_text(encoding="utf-8").splitlines()]
         names = [line.split(": ", 1)[1] for line in lines if line.startswith(("Scenario: ", "Scenario Outline: "))]
         assert names, f"{file} has no scenario"
         written |= {f"{file}: {name}" for name in names}
-    assert told == written
+    assert docstrings == written
 
 
 def test_the_scenarios_of_the_contract_stand_word_for_word() -> None:

@@ -65,7 +65,7 @@ def test_values_come_as_they_are_and_a_column_that_is_missing_as_none(path):
 
 
 @pytest.mark.parametrize("encoding", ["UTF-8", "UTF-16le", "UTF-16be"])
-def test_text_is_read_in_the_encoding_of_the_file_and_what_is_none_does_not_end_it(path, encoding):
+def test_text_is_read_in_the_encoding_of_the_file_and_broken_bytes_do_not_end_it(path, encoding):
     owner = apsw.Connection(str(path))
     owner.execute(f"PRAGMA encoding='{encoding}'")
     owner.execute("CREATE TABLE notes(id INTEGER PRIMARY KEY, text)")
@@ -277,8 +277,8 @@ def test_rows_that_hold_far_more_than_the_file_are_damage(path):
 def test_a_value_that_is_too_long_is_skipped_unread_and_counted(path, monkeypatch):
     made(path, ("of a thousand letters " * 50, "note"), ("short", "note")).close()
     monkeypatch.setattr(foreign_sqlite, "LONGEST_VALUE", 1000)
-    told = SourceFile(path).from_database(lambda database: database.rows("notes", ["text", "kind"], order=["id"]))
-    *rows, left_out = told
+    notes = SourceFile(path).from_database(lambda database: database.rows("notes", ["text", "kind"], order=["id"]))
+    *rows, left_out = notes
     assert rows == [(None, "note"), ("short", "note")]
     assert left_out.reason.startswith("1 × a value of more than")
 

@@ -111,7 +111,7 @@ def test_below_a_marker_nothing_is_read_though_it_is_named(garden: Program) -> N
 
 
 @pytest.mark.promise("privacy", "A folder that contains `.pastchats-ignore` is not read.")
-def test_nor_is_a_folder_that_is_marked_below_the_one_that_is_named(garden: Program) -> None:
+def test_a_marked_folder_below_a_named_one_is_not_read(garden: Program) -> None:
     (garden.home / "history" / "shut" / ".pastchats-ignore").touch()
     assert ".pastchats-ignore" in reasons(garden, "history")["shut"]
     assert garden("search", "key", "--mode", "keyword").status == 1

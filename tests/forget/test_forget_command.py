@@ -14,13 +14,18 @@ from pastchats_memory.tasks.edit import Change
 
 SECRET = "The gate code of the orchard is quince-4711"  # noqa: S105 - nobody's
 ANSWER = "Noted: quince-4711 opens the orchard gate."
-SAID = (("user", SECRET), ("assistant", ANSWER), ("user", "Is the fence painted?"), ("assistant", "Green, on Monday."))
+MESSAGES = (
+    ("user", SECRET),
+    ("assistant", ANSWER),
+    ("user", "Is the fence painted?"),
+    ("assistant", "Green, on Monday."),
+)
 
 
 @pytest.fixture
 def garden(program: Program) -> Program:
     """Two conversations in two projects."""
-    write_messages(program.home / "history" / "garden.jsonl", *SAID)
+    write_messages(program.home / "history" / "garden.jsonl", *MESSAGES)
     write_messages(
         program.home / "history" / "kitchen.jsonl",
         ("user", "Which pan is for eggs?"),
@@ -75,7 +80,7 @@ def test_an_id_that_is_not_there_is_named_beside_those_that_are(garden: Program)
         (["--conversation", "c2"], {"Which pan is for eggs?", "The iron one."}),
         (["--project", "kitchen"], {"Which pan is for eggs?", "The iron one."}),
         (["--source", "history/kitchen.jsonl"], {"Which pan is for eggs?", "The iron one."}),
-        (["--source", "history"], {text for _, text in SAID} | {"Which pan is for eggs?", "The iron one."}),
+        (["--source", "history"], {text for _, text in MESSAGES} | {"Which pan is for eggs?", "The iron one."}),
         (["--project", "garden", "--since", "2026-05-04T08:02"], {"Is the fence painted?", "Green, on Monday."}),
         (["--until", "2026-05-04T08:00:30Z", "--project", "garden"], {SECRET}),
     ],
@@ -96,7 +101,7 @@ def test_a_forgotten_turn_does_not_come_back_by_any_file(garden: Program) -> Non
     copy = garden.home / "elsewhere" / "copy.json"  # without ids and times, under another name
     copy.parent.mkdir()
     copy.write_text(
-        json.dumps({"messages": [{"role": role, "content": text} for role, text in SAID]}), encoding="utf-8"
+        json.dumps({"messages": [{"role": role, "content": text} for role, text in MESSAGES]}), encoding="utf-8"
     )
     assert garden("index", "elsewhere", "--json").json["forgotten"] == 2
     assert not {SECRET, ANSWER} & texts(garden)

@@ -114,10 +114,10 @@ def test_two_copies_of_a_cursor_cli_session_are_one_conversation(tmp_path):
     assert (again.conversation_id, again.content) in [(turn.conversation_id, turn.content) for turn in kept]
 
 
-@pytest.mark.parametrize("told", ["{}", "7b", "7b7d"])
-def test_a_database_with_cursors_tables_and_nothing_of_cursors_in_it_is_nobodys(told, tmp_path):
+@pytest.mark.parametrize("value", ["{}", "7b", "7b7d"])
+def test_a_database_with_the_tables_of_cursor_but_no_chat_has_no_reader(value, tmp_path):
     statements = (
-        f"CREATE TABLE blobs (id, data);\nCREATE TABLE meta (key, value);\nINSERT INTO meta VALUES ('0', '{told}');"
+        f"CREATE TABLE blobs (id, data);\nCREATE TABLE meta (key, value);\nINSERT INTO meta VALUES ('0', '{value}');"
     )
     assert not CURSOR.detect(SourceFile(database_of(statements, tmp_path / "store.db")))
 
@@ -225,7 +225,7 @@ def test_a_saved_chat_of_gemini_has_the_name_it_was_saved_under(tmp_path):
         [{"role": "user", "parts": [], "at": 1}, {"role": "model", "parts": []}],
     ],
 )
-def test_a_chat_in_which_one_side_is_silent_or_messages_are_of_another_make_is_none_that_gemini_saved(value, tmp_path):
+def test_a_chat_with_one_silent_side_or_foreign_messages_is_no_chat_of_gemini(value, tmp_path):
     path = tmp_path / "history.json"
     path.write_text(json.dumps(value))
     assert not GEMINI_CLI.detect(SourceFile(path))

@@ -46,8 +46,8 @@ def test_at_a_fork_the_branch_that_the_file_ends_on_stays_even_when_it_is_the_ol
         record("a stray question", uuid="c", parentUuid="a"),
         record([{"type": "text", "text": "Here is the long way."}], "assistant", uuid="d", parentUuid="b"),
     )
-    said = {turn.content: turn.branch for turn in turns(CLAUDE_CODE, path)}
-    assert said == {
+    branches = {turn.content: turn.branch for turn in turns(CLAUDE_CODE, path)}
+    assert branches == {
         "start": "main",
         "the long way": "main",
         "a stray question": "abandoned",

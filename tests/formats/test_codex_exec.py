@@ -23,7 +23,7 @@ LOG = "OpenAI Codex v0.104.0\n--------\nworkdir: /home/ada/kiln\n--------\nuser\
         ("It prints:\n\n```\n", None),
     ],
 )
-def test_a_log_begins_anywhere_near_the_top_of_what_is_no_document_and_no_conversation(tmp_path, above, format_name):
+def test_a_log_begins_near_the_top_of_a_file_that_is_no_document_and_no_conversation(tmp_path, above, format_name):
     file = tmp_path / "run.md"
     file.write_text(above + LOG)
     reader = detect_format(SourceFile(file))

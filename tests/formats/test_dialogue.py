@@ -281,7 +281,7 @@ def test_a_list_of_tools_is_no_call(line):
 @pytest.mark.parametrize(
     "musing", ["> Kilns are hot.\n> Thought for 3s", "> Hm.\n> Worked for 1m", "> So.\n> Reasoned for 2s"]
 )
-def test_how_long_was_thought_ends_thoughts(tmp_path, musing):
+def test_a_line_with_the_duration_of_thoughts_ends_them(tmp_path, musing):
     path = tmp_path / "kiln.md"
     path.write_text(f"## User\n\nHow hot?\n\n## Assistant\n\n{musing}\n\n1280 degrees.\n", encoding="utf-8")
     assert [turn.content for turn in turns(DIALOGUE, path)] == ["How hot?", "1280 degrees."]
@@ -393,15 +393,15 @@ MARKS = {
     "a full-width colon": ("**用户：** {}\n", "**助手：** {}\n"),
     "German": ("## Nutzer\n\n{}\n", "## KI\n\n{}\n"),
 }  # fmt: skip
-SAID = ("Which kiln is hot?", "The red one.", "Why?", "It is new.")
+MESSAGES = ("Which kiln is hot?", "The red one.", "Why?", "It is new.")
 
 
 @pytest.mark.parametrize("marks", MARKS.values(), ids=MARKS)
 def test_each_notation_of_speakers_makes_a_dialogue(tmp_path, marks):
     path = tmp_path / "talk.md"
-    path.write_text("\n".join(marks[place % 2].format(words) for place, words in enumerate(SAID)), encoding="utf-8")
+    path.write_text("\n".join(marks[place % 2].format(words) for place, words in enumerate(MESSAGES)), encoding="utf-8")
     found = [(turn.role, turn.content) for turn in turns(detect_format(SourceFile(path)), path)]
-    assert found == list(zip(["user", "assistant"] * 2, SAID, strict=True))
+    assert found == list(zip(["user", "assistant"] * 2, MESSAGES, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -473,7 +473,7 @@ def test_speakers_are_found_in_quotations_lists_letters_languages_and_folds(nota
     assert [(turn.role, turn.content) for turn in turns(DIALOGUE, path)] == ASKED
 
 
-def test_items_of_a_spoken_list_keep_their_lines_and_lose_their_indentation(tmp_path):
+def test_items_of_a_list_in_a_message_keep_their_lines_and_lose_their_indentation(tmp_path):
     path = tmp_path / "chat.md"
     path.write_text("- User: Why?\n- Assistant:\n  First this.\n    Then that.\n- User: Thanks.\n- Assistant: Sure.\n")
     assert [turn.content for turn in turns(DIALOGUE, path)][1] == "First this.\n  Then that."

@@ -117,19 +117,19 @@ def test_half_an_exchange_is_not_read(value, tmp_path):
     assert not MESSAGES.detect(SourceFile(written(tmp_path, value)))
 
 
-SPOKEN = [{"role": "user", "content": ASK}, {"role": "assistant", "content": ANSWER}]
+EXCHANGE = [{"role": "user", "content": ASK}, {"role": "assistant", "content": ANSWER}]
 
 
 @pytest.mark.parametrize(
     "value",
     [
-        pytest.param({"$schema": "https://kiln.example/chat.json", "messages": SPOKEN}, id="a talk that names its schema"),
-        pytest.param([{**message, "price": 0.01, "votes": 2, "level": "info"} for message in SPOKEN], id="messages with prices"),
+        pytest.param({"$schema": "https://kiln.example/chat.json", "messages": EXCHANGE}, id="a talk that names its schema"),
+        pytest.param([{**message, "price": 0.01, "votes": 2, "level": "info"} for message in EXCHANGE], id="messages with prices"),
         pytest.param(
-            {"request": {"body": {"messages": SPOKEN[:1]}}, "response": {"body": {"content": ANSWER}}}, id="a request's body"
+            {"request": {"body": {"messages": EXCHANGE[:1]}}, "response": {"body": {"content": ANSWER}}}, id="a request's body"
         ),
         pytest.param(
-            [SPOKEN[0], {"role": "assistant", "content": [
+            [EXCHANGE[0], {"role": "assistant", "content": [
                 {"type": "text", "text": "{'rows': 5}", "annotations": {"audience": ["assistant"]}}, {"type": "text", "text": ANSWER},
             ]}],
             id="a part for the program alone",
@@ -143,7 +143,7 @@ def test_other_keys_do_not_change_the_messages(value, tmp_path):
 def test_times_of_database_dumps_are_read(tmp_path):
     sent = {"createdAt": {"$date": {"$numberLong": "1738404000000"}}}
     path = tmp_path / "dump.jsonl"
-    path.write_text("".join(f"{json.dumps(message | sent)}\n" for message in SPOKEN), encoding="utf-8")
+    path.write_text("".join(f"{json.dumps(message | sent)}\n" for message in EXCHANGE), encoding="utf-8")
     assert {turn.timestamp for turn in turns(MESSAGES, path)} == {"2025-02-01T10:00:00.000Z"}
 
 
@@ -245,7 +245,7 @@ def test_a_name_beside_a_known_role_gets_a_role_by_a_map_alone(value, tmp_path):
         [{"speaker": 40, "text": ASK}, {"speaker": True, "text": ANSWER}] * 2,
         [{"lc": 1, "kwargs": {"temperature": 0}}],
         [{"user": "ada", "candidates": ["x"]}, {"role": "ada", "items": []}],
-        {"type": "object", "properties": {}, "examples": SPOKEN},
+        {"type": "object", "properties": {}, "examples": EXCHANGE},
         {
             "changes": [
                 {"user": name, "text": f"{name} {ANSWER}", "time": 1738404000 + n}

@@ -12,19 +12,23 @@ from pastchats_memory.formats.base import source
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.registry import detect_format
 
-SAID = [{"role": role, "content": f"{role} says {number}"} for number in range(60) for role in ("user", "assistant")]
-CHATS = [{"id": f"c{number}", "title": f"Chat {number}", "messages": SAID[number : number + 4]} for number in range(60)]
+EXCHANGE = [
+    {"role": role, "content": f"{role} says {number}"} for number in range(60) for role in ("user", "assistant")
+]
+CHATS = [
+    {"id": f"c{number}", "title": f"Chat {number}", "messages": EXCHANGE[number : number + 4]} for number in range(60)
+]
 DOCUMENTS = {
-    "messages": SAID,
-    "messages below a key": {"id": "one", "messages": SAID, "title": "behind them", "model": "m"},
-    "messages two keys down": {"data": {"conversation": SAID, "cwd": "/home/mira/src/courier"}},
+    "messages": EXCHANGE,
+    "messages below a key": {"id": "one", "messages": EXCHANGE, "title": "behind them", "model": "m"},
+    "messages two keys down": {"data": {"conversation": EXCHANGE, "cwd": "/home/mira/src/courier"}},
     "conversations": CHATS,
     "conversations below a key": {"exported": 1, "conversations": CHATS, "name": "all"},
-    "lists of messages": [SAID[:4], SAID[4:8]],
-    "a map of messages": {"messages": {f"m{number}": message for number, message in enumerate(SAID)}},
+    "lists of messages": [EXCHANGE[:4], EXCHANGE[4:8]],
+    "a map of messages": {"messages": {f"m{number}": message for number, message in enumerate(EXCHANGE)}},
     "a map of conversations": {chat["id"]: {"messages": chat["messages"]} for chat in CHATS},
-    "a tree": {"messages": [{**said, "id": f"m{n}", "parentId": f"m{n - 1}"} for n, said in enumerate(SAID)]},
-    "replies": [{**SAID[0], "id": "a", "replies": [SAID[1]]}, SAID[2], SAID[3]],
+    "a tree": {"messages": [{**message, "id": f"m{n}", "parentId": f"m{n - 1}"} for n, message in enumerate(EXCHANGE)]},
+    "replies": [{**EXCHANGE[0], "id": "a", "replies": [EXCHANGE[1]]}, EXCHANGE[2], EXCHANGE[3]],
 }
 
 NEWEST_FIRST = "shape-61-newest-first.json"
@@ -64,7 +68,7 @@ def test_a_list_that_begins_with_the_newest_keeps_its_order_where_it_is_read_by_
 
 def test_a_truncated_document_is_reported_and_read_up_to_there(tmp_path, monkeypatch):
     path = tmp_path / "chat.json"
-    for value in (SAID, CHATS):
+    for value in (EXCHANGE, CHATS):
         path.write_text(json.dumps(value, indent=1)[:-100], encoding="utf-8")
         _, rows = _turns(path, monkeypatch, 0)
         assert rows[-1].reason == "not JSON: the document is cut short"
@@ -96,11 +100,11 @@ def test_detection_reads_only_the_start_of_a_large_document(folder, monkeypatch)
 
 def test_a_message_that_is_no_json_costs_itself_in_a_large_export_of_goose(tmp_path, monkeypatch):
     path = tmp_path / "session.json"
-    said = [
+    messages = [
         json.dumps({"role": "user", "created": 1780387201, "content": [{"type": "text", "text": word}]})
         for word in "ab"
     ]
-    messages_of = f"{said[0]}, {{,}}, {said[1]}"
+    messages_of = f"{messages[0]}, {{,}}, {messages[1]}"
     path.write_text(f'{{"working_dir": "/home/ada/kiln", "conversation": [{messages_of}]}}', encoding="utf-8")
     monkeypatch.setattr(source, "LARGE_DOCUMENT", 0)
     reader, rows = _turns(path, monkeypatch, 0)

@@ -32,8 +32,10 @@ def holds_every_line(path, **wanted):
         if line.strip() and (number not in covered or line not in written)
     ]
     assert not lost
-    told = [value for key, value in front.fields.items() if key not in (*notes.DATE_KEYS, "project")]
-    words = [word for value in told for text in ([value] if isinstance(value, str) else value) for word in text.split()]
+    values = [value for key, value in front.fields.items() if key not in (*notes.DATE_KEYS, "project")]
+    words = [
+        word for value in values for text in ([value] if isinstance(value, str) else value) for word in text.split()
+    ]
     assert not [word for part in parts[:1] for word in words if word not in part.content]
 
 

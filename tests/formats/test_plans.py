@@ -126,7 +126,7 @@ def block(name: str, arguments: object) -> dict[str, object]:
     return {"type": "tool_use", "id": "toolu_1", "name": name, "input": arguments}
 
 
-def spoken(*more: object) -> list[dict[str, object]]:
+def messages(*more: object) -> list[dict[str, object]]:
     """A question and an answer of two blocks."""
     return [
         {"role": "user", "content": [{"type": "text", "text": "Make the bed."}]},
@@ -139,7 +139,7 @@ def chained(kind: str, number: int, **data: object) -> dict[str, object]:
 
 
 AGENTS: dict[str, tuple[str, object]] = {
-    "cursor": ("agent-transcripts/a/a.jsonl", [{"role": one["role"], "message": {"content": one["content"]}} for one in spoken(block("TodoWrite", {"merge": False, "todos": TODOS}))]),
+    "cursor": ("agent-transcripts/a/a.jsonl", [{"role": one["role"], "message": {"content": one["content"]}} for one in messages(block("TodoWrite", {"merge": False, "todos": TODOS}))]),
     "qwen-code": ("chats/a.jsonl", [
         {"uuid": "1", "parentUuid": None, "sessionId": "a", "timestamp": WHEN, "type": "user", "cwd": "/home/ada", "message": {"role": "user", "parts": [{"text": "Make the bed."}]}},
         {"uuid": "2", "parentUuid": "1", "sessionId": "a", "timestamp": WHEN, "type": "assistant", "cwd": "/home/ada", "message": {"role": "model", "parts": [{"functionCall": {"id": "c", "name": "todo_write", "args": {"todos": TODOS}}}]}},
@@ -151,7 +151,7 @@ AGENTS: dict[str, tuple[str, object]] = {
     ]),
     "droid": ("sessions/a.jsonl", [
         {"type": "session_start", "id": "a", "title": "Bed", "version": 2, "cwd": "/home/ada"},
-        {"type": "message", "id": "1", "timestamp": WHEN, "message": spoken()[0]},
+        {"type": "message", "id": "1", "timestamp": WHEN, "message": messages()[0]},
         {"type": "message", "id": "2", "parentId": "1", "timestamp": WHEN, "message": {"role": "assistant", "content": [block("TodoWrite", {"todos": "1. [completed] Dig\n2. [pending] Plant"})]}},
     ]),
     "kimi": ("sessions/a.jsonl", [
@@ -167,7 +167,7 @@ AGENTS: dict[str, tuple[str, object]] = {
         {"role": "user", "created": 1772618400, "content": [{"type": "text", "text": "Make the bed."}]},
         {"role": "assistant", "created": 1772618401, "content": [{"type": "toolRequest", "id": "c", "toolCall": {"status": "success", "value": {"name": "todo__todo_write", "arguments": {"content": BOXES}}}}]},
     ]),
-    "amp": ("T-1.json", {"v": 3, "id": "T-1", "created": BEGUN, "messages": [{**one, "messageId": number} for number, one in enumerate(spoken(block("todo_write", {"todos": TODOS})))]}),
+    "amp": ("T-1.json", {"v": 3, "id": "T-1", "created": BEGUN, "messages": [{**one, "messageId": number} for number, one in enumerate(messages(block("todo_write", {"todos": TODOS})))]}),
     "vscode-copilot-chat": ("chat.json", {"version": 3, "responderUsername": "GitHub Copilot", "initialLocation": "panel", "requests": [{
         "requestId": "r", "timestamp": BEGUN, "message": {"text": "Make the bed.", "parts": []}, "response": [{"value": "I plan it."}],
         "result": {"metadata": {"toolCallRounds": [{"toolCalls": [{"id": "t", "name": "manage_todo_list", "arguments": json.dumps({"operation": "write", "todoList": [

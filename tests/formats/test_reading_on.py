@@ -39,7 +39,7 @@ GROWING = {
 
 
 @pytest.mark.parametrize("reader", GROWING, ids=[reader.name for reader in GROWING])
-def test_wherever_a_file_was_cut_it_is_gone_on_with_or_read_as_a_whole(reader, tmp_path):
+def test_a_file_cut_at_any_line_is_continued_or_read_as_a_whole(reader, tmp_path):
     cuts = sum(path.read_bytes().count(b"\n") - 1 for path in GROWING[reader])
     times = sum(check_growing(reader, path, tmp_path) for path in GROWING[reader])
     assert times > cuts // 3, (times, cuts)

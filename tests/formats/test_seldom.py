@@ -93,7 +93,7 @@ def test_a_turn_of_nothing_that_can_be_read_is_none():
 
 
 @pytest.mark.parametrize(
-    ("document", "said"),
+    ("document", "messages"),
     [
         ([{"user": "Hello."}, {"assistant": "Hello to you."}], ["Hello.", "Hello to you."]),
         (
@@ -103,11 +103,11 @@ def test_a_turn_of_nothing_that_can_be_read_is_none():
         ({"a": {"messages": [{"role": "user", "content": "Alone."}]}}, ["Alone."]),
     ],
 )
-def test_messages_of_seldom_shapes(document, said, tmp_path):
+def test_messages_of_seldom_shapes(document, messages, tmp_path):
     path = tmp_path / "x.json"
     path.write_text(json.dumps(document))
     found = [turn.content for turn in MESSAGES.read(SourceFile(path)) if isinstance(turn, Turn)]
-    assert found == said
+    assert found == messages
 
 
 def test_messages_and_parts_that_are_nested_too_deep_are_not_looked_for(tmp_path):

@@ -160,11 +160,11 @@ def test_a_database_that_is_damaged_further_on_is_read_up_to_there(tmp_path):
     source = SourceFile(path)
     assert source.shape == "sqlite"
 
-    def telling(database):
+    def read_notes(database):
         for (text,) in database.rows("notes", ["text"], order=["id"]):
             yield text
 
-    first, fault = source.from_database(telling)
+    first, fault = source.from_database(read_notes)
     assert first == "first"
     assert (fault.path, fault.line) == (str(path), 0)
     assert "malformed" in fault.reason
@@ -229,9 +229,9 @@ def test_an_over_long_database_value_is_reported_after_the_rows(tmp_path, monkey
     owner.executemany("INSERT INTO notes VALUES (?)", [("long " * 100,), ("short",)])
     owner.close()
     monkeypatch.setattr(foreign_sqlite, "LONGEST_VALUE", 100)
-    *rows, told = SourceFile(path).from_database(lambda database: database.rows("notes", ["text"], order=["text"]))
+    *rows, fault = SourceFile(path).from_database(lambda database: database.rows("notes", ["text"], order=["text"]))
     assert ("short",) in rows
-    assert isinstance(told, Unreadable)
+    assert isinstance(fault, Unreadable)
 
 
 def test_text_beside_a_session_that_cannot_be_read_is_none(tmp_path):

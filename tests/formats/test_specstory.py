@@ -64,8 +64,8 @@ FOLDED = '<tool-use data-tool-type="{kind}" data-tool-name="t"><details>\n<summa
         (FOLDED.format(kind="shell", detail="", below="`make lint`\n"), "t make lint"),
         (FOLDED.format(kind="x", detail="", below="```sh\nmake lint\n```\n"), "t make lint"),
         *(
-            (FOLDED.format(kind="x", detail="", below=f"{deed}: docs/a b.md\n"), "t docs/a b.md")
-            for deed in ("Read file", "Editing file", "Write file", "Create file", "Deleted file", "List directory")
+            (FOLDED.format(kind="x", detail="", below=f"{action}: docs/a b.md\n"), "t docs/a b.md")
+            for action in ("Read file", "Editing file", "Write file", "Create file", "Deleted file", "List directory")
         ),
         (FOLDED.format(kind="read", detail="", below="`docs/a b.md`\n"), "t docs/a b.md"),
         (FOLDED.format(kind="search", detail="", below=" pattern `a` include `b`\n"), "t"),
@@ -113,9 +113,9 @@ def test_an_example_command_in_an_answer_was_not_run(tmp_path, text):
 
 
 def test_a_line_that_tells_of_a_call_is_a_persons_where_a_person_writes_it(tmp_path):
-    said = read("Created file: b.md\n\n_**User**_\n\nRead file: a.md\n\nWhat does that mean?", tmp_path)
-    assert said[1].metadata["tools"] == ["edit_file b.md"]
-    assert said[2].content.startswith("Read file: a.md")
+    messages = read("Created file: b.md\n\n_**User**_\n\nRead file: a.md\n\nWhat does that mean?", tmp_path)
+    assert messages[1].metadata["tools"] == ["edit_file b.md"]
+    assert messages[2].content.startswith("Read file: a.md")
 
 
 @pytest.mark.parametrize(

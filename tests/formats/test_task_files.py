@@ -123,9 +123,9 @@ def test_a_malformed_issue_line_is_reported(tmp_path):
     issues = [{"number": number, "title": "Leak", "state": "open"} for number in range(40)]
     path = tmp_path / "issues.jsonl"
     path.write_text("\n".join(map(json.dumps, [*issues, {"exported": 40}])) + "\n", encoding="utf-8")
-    *tasks, told = rows(GITHUB_ISSUES, path)
+    *tasks, fault = rows(GITHUB_ISSUES, path)
     assert [task.title for task in tasks] == ["Leak"] * 40
-    assert (told.line, told.reason) == (41, "not an issue")
+    assert (fault.line, fault.reason) == (41, "not an issue")
 
 
 def test_every_real_task_file_gives_the_tasks_that_were_counted_in_it():

@@ -134,7 +134,7 @@ def test_the_last_calls_are_noted_in_the_order_in_which_they_were_made_last():
     assert turn.metadata["tools"] == ["pytest", *others, "git commit"]
 
 
-def test_an_edit_that_was_made_stays_noted_whatever_was_refused_in_the_same_words_before_the_answer():
+def test_a_made_edit_stays_noted_after_a_refusal_in_the_same_words():
     drafts, edit = TurnQueue(), ToolCall("Edit a.py")
     drafts.add(PendingTurn("assistant", "answer", 1, ["I edit it."]))
     drafts.add_tool(edit)
@@ -161,7 +161,7 @@ def test_a_file_is_what_a_call_is_about_however_its_key_is_spelled() -> None:
         assert parse_call("edit_file", {"content": "x", key: "door.py"}).label == "edit_file door.py"
 
 
-def test_how_a_command_in_the_background_ended_is_kept_where_its_client_asks_for_that():
+def test_the_end_of_a_background_command_is_kept_where_its_client_asks_for_it():
     ended = ToolResult("57 passed in 4.10s")
     for label in ("BashOutput b1f2c3", "TaskOutput 7", "write_stdin"):
         assert notable_result(ToolCall(label), ended, any_dialect()) == (

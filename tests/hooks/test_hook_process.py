@@ -244,7 +244,7 @@ def test_sessions_that_end_at_once_are_all_indexed_by_one_process_at_a_time(hook
     wait_until(lambda: not list((hooked.home / "state").rglob("waiting/*")))
 
 
-def test_a_request_that_a_kill_left_waiting_is_fulfilled_at_the_next_hook_whatever_waits_before_it(
+def test_the_next_hook_fulfils_every_request_that_a_kill_left_waiting(
     hooked: Program,
 ) -> None:
     lost = write_messages(hooked.home / "lost.jsonl", ("user", "Where is the lost anchor?"), ("assistant", "Aft."))
@@ -294,7 +294,7 @@ def test_a_prompt_that_only_steers_the_work_loads_no_pathlib(hooked: Program) ->
     assert b"pathlib" in imported_modules(hooked, "why do the webhook retries pile up?")
 
 
-def test_a_prompt_that_one_conversation_clearly_answers_loads_neither_numpy_nor_the_model(hooked: Program) -> None:
+def test_a_prompt_that_one_conversation_clearly_answers_loads_no_numpy_and_no_model(hooked: Program) -> None:
     prompt = "fetch from the app to the API is blocked by CORS on the invoice page"
     imported = imported_modules(hooked, prompt)
     assert b"pastchats_memory.recall.entries" in imported
@@ -309,7 +309,7 @@ def test_a_prompt_that_one_conversation_clearly_answers_loads_neither_numpy_nor_
         ("why do the webhook retries pile up?", True),
     ],
 )
-def test_a_prompt_that_names_nothing_known_loads_neither_the_memory_nor_numpy_and_none_the_command_line(
+def test_a_prompt_without_known_names_loads_no_memory_and_no_numpy(
     hooked: Program, prompt: str, is_asked: bool
 ) -> None:
     imported = imported_modules(hooked, prompt)

@@ -136,7 +136,7 @@ def test_the_age_of_a_process_is_that_of_the_system() -> None:
     assert seconds_since_start() > 0
 
 
-def test_of_many_hooks_at_once_some_answer_and_some_wait(tmp_path: Path) -> None:
+def test_some_of_many_hooks_at_once_answer_and_some_wait(tmp_path: Path) -> None:
     code = (
         "import sys, time; from pastchats_memory.hooks.answer_queue import wait_in_queue\n"
         "print(wait_in_queue(sys.argv[1], time.monotonic() + float(sys.argv[2])), flush=True); sys.stdin.read()"

@@ -302,7 +302,7 @@ def test_a_forgotten_failure_warns_nobody(project: Project) -> None:
     assert project.warning("npm run e2e") == ""
 
 
-def test_neither_the_model_nor_numpy_is_imported(project: Project) -> None:
+def test_a_warning_imports_no_model_and_no_numpy(project: Project) -> None:
     project.session(("user", "Run them."), ("run", "npm run e2e", MISSING), ("run", "npm run test:e2e", "12 passed"))
     code = (
         "import sys\nfrom pastchats_memory.hooks.event import HookEvent\nfrom pastchats_memory.hooks.warning import warn\n"

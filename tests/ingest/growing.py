@@ -36,13 +36,13 @@ def codex(turn: int) -> list[dict[str, object]]:
         return {"timestamp": _at(turn, 1), "type": kind, "payload": payload}
 
     asked = [{"type": "input_text", "text": _asks(turn)}]
-    said = [{"type": "output_text", "text": _says(turn)}]
+    answer = [{"type": "output_text", "text": _says(turn)}]
     return [
         *([] if turn else [line("session_meta", id=SESSION, timestamp=_at(0, 0), cwd=CWD, instructions="Be kind. " * 50)]),
         line("turn_context", cwd=CWD, model="gpt-5-codex"),
         line("response_item", type="message", role="user", content=asked),
         line("event_msg", type="user_message", message=_asks(turn)),
-        line("response_item", type="message", role="assistant", content=said),
+        line("response_item", type="message", role="assistant", content=answer),
         line("event_msg", type="agent_message", message=_says(turn)),
     ]  # fmt: skip
 
@@ -130,19 +130,19 @@ def kimi(turn: int) -> list[dict[str, object]]:
         part = {"type": "content.part", "part": {"type": "text", "text": text}}
         return event(1, "context.append_loop_event", event=part)
 
-    asked, said = [{"type": "text", "text": _asks(turn)}], _says(turn)
+    asked, answer = [{"type": "text", "text": _asks(turn)}], _says(turn)
     return [
         event(0, "turn.prompt", input=asked, origin={"kind": "user"}),
         event(0, "context.append_message", message={"role": "user", "content": asked, "origin": {"kind": "user"}}),
-        piece(said[:5]),
-        piece(said[5:]),
+        piece(answer[:5]),
+        piece(answer[5:]),
     ]
 
 
 def grok(turn: int) -> list[dict[str, object]]:
     def update(side: int, what: str, **more: object) -> dict[str, object]:
-        told = {"sessionId": SESSION, "update": {"sessionUpdate": what, **more}}
-        return {"timestamp": int(_seconds(turn, side)), "method": "session/update", "params": told}
+        params = {"sessionId": SESSION, "update": {"sessionUpdate": what, **more}}
+        return {"timestamp": int(_seconds(turn, side)), "method": "session/update", "params": params}
 
     def chunks(side: int, what: str, text: str) -> list[dict[str, object]]:
         return [update(side, what, content={"type": "text", "text": part}) for part in ("\n", text[:5], text[5:])]
@@ -201,13 +201,13 @@ def prompt_history(turn: int) -> list[dict[str, object]]:
 
 
 def openai_messages(turn: int) -> list[dict[str, object]]:
-    said = [{"role": "user", "content": _asks(turn)}, {"role": "assistant", "content": _says(turn)}]
-    return [{"messages": said, "id": f"set{turn % 9}"}]
+    messages = [{"role": "user", "content": _asks(turn)}, {"role": "assistant", "content": _says(turn)}]
+    return [{"messages": messages, "id": f"set{turn % 9}"}]
 
 
 def sharegpt(turn: int) -> list[dict[str, object]]:
-    said = [{"from": "human", "value": _asks(turn)}, {"from": "gpt", "value": _says(turn)}]
-    return [{"id": f"set{turn % 9}", "conversations": said}]
+    messages = [{"from": "human", "value": _asks(turn)}, {"from": "gpt", "value": _says(turn)}]
+    return [{"id": f"set{turn % 9}", "conversations": messages}]
 
 
 FORMATS = (

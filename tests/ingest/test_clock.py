@@ -38,7 +38,7 @@ def test_files_and_runs_that_are_older_than_what_is_stored_are_read_all_the_same
         assert sorted(row[6] for row in state(database)["prompts"]) == sorted(text for _, text in messages)
 
 
-SAID = (
+TEXTS = (
     "How deep should the pond be?",
     "Eighty centimetres.",
     "And the rim of it?",
@@ -88,7 +88,7 @@ def stepped(program: Program, shifts: list[int]) -> tuple[str, dict]:
         file.unlink()
     write_messages(
         program.home / "history" / "pond.jsonl",
-        *((("user", "assistant")[place % 2], text) for place, text in enumerate(SAID)),
+        *((("user", "assistant")[place % 2], text) for place, text in enumerate(TEXTS)),
     )
     done = subprocess.run(
         [sys.executable, "-c", STEPS, json.dumps(shifts)],
@@ -105,6 +105,6 @@ def stepped(program: Program, shifts: list[int]) -> tuple[str, dict]:
 def test_a_clock_that_goes_back_changes_nothing(
     program: Program,
 ) -> None:
-    told = stepped(program, STEADY)
-    assert told[0] == "1 [1, 1]\n"
-    assert stepped(program, BACK) == told
+    steps = stepped(program, STEADY)
+    assert steps[0] == "1 [1, 1]\n"
+    assert stepped(program, BACK) == steps

@@ -56,7 +56,7 @@ def test_messages_whose_session_is_gone_are_read_once_as_well(tmp_path: Path, tr
         assert (file.format, file.added) == ("opencode", 2)
 
 
-def test_only_what_is_a_part_of_another_file_is_left_to_it(tmp_path: Path, tree) -> None:
+def test_only_a_part_of_another_file_is_left_to_that_file(tmp_path: Path, tree) -> None:
     for name in ("msg_1.json", "prt_1.json", "ses_1.json"):
         (tmp_path / name).write_text("{}", encoding="utf-8")
     found, unreadable = discover_files([tmp_path])

@@ -212,8 +212,8 @@ def test_a_file_whose_times_cannot_be_trusted_is_known_by_its_bytes(
     tmp_path: Path, memory: Memory, fields: dict[str, int], *, is_hashed: bool
 ) -> None:
     file = tmp_path / "T-1.json"
-    said = [{"role": "user", "content": "Is it one?"}, {"role": "assistant", "content": "Yes."}]
-    file.write_text(json.dumps({**fields, "messages": said}), encoding="utf-8")
+    messages = [{"role": "user", "content": "Is it one?"}, {"role": "assistant", "content": "Yes."}]
+    file.write_text(json.dumps({**fields, "messages": messages}), encoding="utf-8")
     memory.index([file])
     stat = file.stat()
     file.write_text(file.read_text(encoding="utf-8").replace("one", "two"), encoding="utf-8")

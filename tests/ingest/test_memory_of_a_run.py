@@ -26,7 +26,7 @@ def history(folder: Path) -> Path:
     return folder
 
 
-def test_neither_files_nor_turns_are_kept_once_they_are_stored(tmp_path: Path) -> None:
+def test_a_run_forgets_files_and_turns_once_they_are_stored(tmp_path: Path) -> None:
     alive: list[tuple[int, int]] = []
     before = {
         id(o) for o in gc.get_objects() if isinstance(o, SourceFile)

@@ -29,15 +29,17 @@ class Counting(PackagedEmbedder):
 
 
 def test_duplicate_texts_are_embedded_once(tmp_path: Path) -> None:
-    said = [f"Sentence {place % DISTINCT}" for place in range(ROWS)]
+    sentences = [f"Sentence {place % DISTINCT}" for place in range(ROWS)]
     for file in range(4):
-        part = [(("user", "assistant")[place % 2], text) for place, text in enumerate(said[file * 25 : file * 25 + 25])]
+        part = [
+            (("user", "assistant")[place % 2], text) for place, text in enumerate(sentences[file * 25 : file * 25 + 25])
+        ]
         write_messages(tmp_path / "history" / f"{file}.jsonl", *part, conversation=f"c{file}")
     embedder = Counting()
     with Memory(open_database(tmp_path / "memory.db", create=True), embedder) as memory:
         report = memory.index([tmp_path / "history"])
         assert report.counts()["turns_added"] == ROWS
-        assert sorted(embedder.texts) == sorted(set(said))
+        assert sorted(embedder.texts) == sorted(set(sentences))
         assert (report.embedded, report.cached) == (DISTINCT, ROWS - DISTINCT)
         again = memory.index([tmp_path / "history"], force=True)
         assert (again.embedded, len(embedder.texts)) == (0, DISTINCT)

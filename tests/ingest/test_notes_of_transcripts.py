@@ -61,8 +61,8 @@ def test_each_turn_is_one_row_filed_under_the_transcript_whichever_is_read_first
         for file in (files[first], *files):
             memory.index([file], force=True)
         hits = memory.search("kiln", mode="semantic", limit=100)
-    said = sorted((hit.turn_index, hit.content) for hit in hits if hit.source_path == str(files[0]))
-    assert said == [(number, text) for number, (_, text, _) in enumerate(TRANSCRIPT)]
+    found = sorted((hit.turn_index, hit.content) for hit in hits if hit.source_path == str(files[0]))
+    assert found == [(number, text) for number, (_, text, _) in enumerate(TRANSCRIPT)]
     assert [hit.content for hit in hits if hit.source_path != str(files[0])] == ["only here"]
 
 

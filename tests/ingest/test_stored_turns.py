@@ -10,7 +10,7 @@ from program import write_messages
 from pastchats_memory import Memory, MemoryFault
 
 ASKED = "Why does the kiln trip its relay at 900 degrees?"
-SAID_AT = "2026-05-04T08:00:31Z"
+SENT_AT = "2026-05-04T08:00:31Z"
 """24 seconds after `write_messages` has it."""
 
 
@@ -26,7 +26,7 @@ def rows(memory: Memory) -> list[tuple[str, str, str]]:
 
 
 def test_a_stored_turn_is_found_by_words_and_by_meaning_at_once(memory: Memory) -> None:
-    stored = memory.store_turn("user", ASKED, "c1", "e1", "pottery", SAID_AT, client="claude")
+    stored = memory.store_turn("user", ASKED, "c1", "e1", "pottery", SENT_AT, client="claude")
     (hit,) = memory.search("kiln relay", mode="keyword")
     assert (hit.id, hit.source_path, hit.source_project, hit.role) == (stored.id, "live:claude", "pottery", "user")
     assert (hit.conversation_id, hit.timestamp, hit.source_line) == ("c1", "2026-05-04T08:00:31.000Z", None)
@@ -36,7 +36,7 @@ def test_a_stored_turn_is_found_by_words_and_by_meaning_at_once(memory: Memory) 
 
 
 def test_a_repeated_event_changes_nothing_even_much_later(memory: Memory, tmp_path: Path) -> None:
-    first = memory.store_turn("user", ASKED, "c1", "e1", "pottery", SAID_AT)
+    first = memory.store_turn("user", ASKED, "c1", "e1", "pottery", SENT_AT)
     again = memory.store_turn("user", ASKED, "c1", "e1", "pottery", "2026-05-04T19:00:00Z")
     assert (again.id, again.is_new, first.is_new) == (first.id, False, True)
     memory.index([write_messages(tmp_path / "a.jsonl", ("user", ASKED))])  # the transcript takes the row over
@@ -45,11 +45,11 @@ def test_a_repeated_event_changes_nothing_even_much_later(memory: Memory, tmp_pa
 
 
 def test_equal_words_of_another_event_role_or_conversation_are_another_turn(memory: Memory) -> None:
-    memory.store_turn("user", "go on", "c1", "e1", "pottery", SAID_AT)
+    memory.store_turn("user", "go on", "c1", "e1", "pottery", SENT_AT)
     memory.store_turn("user", "go on", "c1", "e2", "pottery", "2026-05-04T08:00:32.500Z")
-    memory.store_turn("assistant", "go on", "c1", "e1", "pottery", SAID_AT)
-    memory.store_turn("user", "go on", "c2", "e1", "pottery", SAID_AT)
-    memory.store_turn("user", "go on", "c1", None, "pottery", SAID_AT.replace("31", "40"))
+    memory.store_turn("assistant", "go on", "c1", "e1", "pottery", SENT_AT)
+    memory.store_turn("user", "go on", "c2", "e1", "pottery", SENT_AT)
+    memory.store_turn("user", "go on", "c1", None, "pottery", SENT_AT.replace("31", "40"))
     assert memory.status().turns == 5
 
 
@@ -61,7 +61,7 @@ def test_a_stored_turn_and_its_transcript_are_one_row_in_either_order(
     file = write_messages(tmp_path / "a.jsonl", ("user", ASKED), ("assistant", "Its relay is too small."))
     if transcript_first:
         memory.index([file])
-    memory.store_turn("user", ASKED, "c1", event, "elsewhere", SAID_AT)
+    memory.store_turn("user", ASKED, "c1", event, "elsewhere", SENT_AT)
     memory.index([file])
     memory.store_turn("assistant", "Its relay is too small.", "c1", event, "elsewhere", "2026-05-04T08:01:30Z")
     assert rows(memory) == [("Its relay is too small.", str(file), "garden"), (ASKED, str(file), "garden")]

@@ -200,13 +200,13 @@ def test_everything_that_an_entry_shows_counts_as_given(memory: Memory, tmp_path
 
 def test_an_answer_to_a_complaint_keeps_its_entry(memory: Memory, tmp_path: Path) -> None:
     cause = "The real cause is visibility_timeout: the queue hands a tulip out again after 30 s, while the upload takes 40. It is 90 now."
-    told = (
+    messages = (
         ("user", "The upload worker sends every tulip twice, please find out why."),
         ("assistant", "I put a lock around the upload of a tulip."),
         ("user", "No, still broken after a restart."),
         ("assistant", cause),
     )
-    index(memory, tmp_path / "history", told)
+    index(memory, tmp_path / "history", messages)
     assert any(
         "visibility_timeout" in entry.answered for entry in entries(memory, "visibility_timeout of the upload queue")
     )

@@ -80,7 +80,7 @@ def holds(program: Program, secret: str) -> bool:
 @pytest.mark.promise(
     "secrets", "`redact --rescan` applies the current rules to stored text and leaves nothing of a secret in the file."
 )
-def test_nothing_of_a_secret_is_left_in_the_file_and_all_else_is_as_it_was(
+def test_a_rescan_removes_a_secret_from_the_file_and_changes_no_other_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = stored_before(tmp_path, monkeypatch)
@@ -161,7 +161,9 @@ def test_reading_the_files_again_adds_nothing(tmp_path: Path, monkeypatch: pytes
     assert not holds(program, SECRET)
 
 
-def test_it_says_what_there_is_and_changes_nothing_without_yes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rescan_without_yes_lists_secrets_and_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     program = stored_before(tmp_path, monkeypatch)
     for answer in ((), ("--no",)):
         run = program("redact", "--rescan", *answer)
@@ -172,7 +174,7 @@ def test_it_says_what_there_is_and_changes_nothing_without_yes(tmp_path: Path, m
     assert holds(program, SECRET)
 
 
-def test_its_json_fits_the_schema_and_changes_nothing_without_yes(
+def test_the_json_of_a_rescan_without_yes_fits_the_schema_and_changes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     schema = json.loads((REPOSITORY / "contracts" / "schemas" / "redact.json").read_text(encoding="utf-8"))

@@ -50,7 +50,7 @@ class Checksums:
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Database]:
     """An indexed history, every third text of which is the same."""
-    messages = ((("user", "assistant")[place % 2], _said(place)) for place in range(TURNS))
+    messages = ((("user", "assistant")[place % 2], _sentence(place)) for place in range(TURNS))
     write_messages(tmp_path / "history" / "chat.jsonl", *messages)
     with Memory(open_database(tmp_path / "memory.db", create=True), Checksums(8)) as memory:
         memory.index([tmp_path / "history"])
@@ -58,7 +58,7 @@ def database(tmp_path: Path) -> Iterator[Database]:
         yield database
 
 
-def _said(place: int) -> str:
+def _sentence(place: int) -> str:
     return "Thank you." if place % 3 == 0 else f"Sentence {place}"
 
 
@@ -88,7 +88,7 @@ def test_every_text_is_embedded_once_and_the_meta_says_so(database: Database) ->
     model = Checksums()
     before = dict(database.run("SELECT key, value FROM embedding_meta"))
     report = reindex_embeddings(database, model)
-    distinct = {_said(place) for place in range(TURNS)}
+    distinct = {_sentence(place) for place in range(TURNS)}
     assert sorted(model.embedded) == sorted(distinct)
     assert (report.rows, report.embedded, report.cached) == (TURNS, len(distinct), TURNS - len(distinct))
     assert (report.previous_model, report.model, report.dim) == ("checksums", "checksums", 6)
@@ -160,7 +160,7 @@ def test_an_interrupted_change_goes_on_where_it_was(database: Database, monkeypa
     assert database.value("SELECT count(*) FROM prompt_embeddings WHERE dim = 8") == TURNS
     second = Checksums()
     reindex_embeddings(database, second)
-    assert sorted(first.embedded + second.embedded) == sorted({_said(place) for place in range(TURNS)})
+    assert sorted(first.embedded + second.embedded) == sorted({_sentence(place) for place in range(TURNS)})
     whole(database, second)
 
 

@@ -135,7 +135,7 @@ def test_indexing_and_reindexing_let_other_programs_go_first(program: Program) -
     assert nice == max(10, os.nice(0))
 
 
-def test_it_says_before_it_begins_that_text_leaves_the_machine(program: Program) -> None:
+def test_reindex_says_before_it_begins_that_text_leaves_the_machine(program: Program) -> None:
     history = write_messages(program.home / "history" / "chat.jsonl", ("user", "Is the fence painted?")).parent
     assert program("index", history).status == 0
     with endpoint(lambda _body, _number: (401, {}, {}), []) as base:

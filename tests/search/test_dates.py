@@ -92,7 +92,7 @@ def test_words_that_only_look_like_dates_are_words(question: str) -> None:
     assert read_when(question, TODAY) is None
 
 
-SAID = {
+TEXTS = {
     "2023-04-20": "the pump of the fountain was repaired",
     "2023-05-12": "the fountain leaks again at the pump",
     "2023-06-02": "last month we sealed the pump of the fountain",
@@ -105,7 +105,7 @@ def fountain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     folder = tmp_path_factory.mktemp("fountain")
     messages = [
         {"conversation_id": day, "role": "user", "content": text, "timestamp": f"{day}T12:00:00Z"}
-        for day, text in SAID.items()
+        for day, text in TEXTS.items()
     ]
     (folder / "chat.jsonl").write_text("".join(json.dumps(message) + "\n" for message in messages))
     with Memory.open(folder / "memory.db") as memory:
@@ -127,7 +127,7 @@ def test_a_bound_in_the_query_excludes_other_times_in_every_mode(fountain: Memor
 def test_rows_from_the_time_of_an_event_or_soon_after_come_first(fountain: Memory, mode: str) -> None:
     found = days(fountain, "what happened to the fountain pump in May 2023", mode=mode)
     assert set(found[:2]) == {"2023-05-12", "2023-06-02"}
-    assert sorted(found) == list(SAID)  # nothing is withheld
+    assert sorted(found) == list(TEXTS)  # nothing is withheld
 
 
 def test_a_month_without_a_year_is_the_latest_that_has_rows(fountain: Memory) -> None:
@@ -136,7 +136,7 @@ def test_a_month_without_a_year_is_the_latest_that_has_rows(fountain: Memory) ->
 
 def test_a_time_that_leaves_no_row_is_dropped_with_a_warning(fountain: Memory) -> None:
     hits = fountain.search("fountain pump before 2001-01-01")
-    assert len(hits) == len(SAID)
+    assert len(hits) == len(TEXTS)
     assert hits.warnings == ("nothing here is of the time that 'before 2001-01-01' names; all times were searched",)
 
 
@@ -228,8 +228,8 @@ def test_explain_shows_the_time_in_the_callers_zone(fountain: Memory, monkeypatc
         assert render_time_read(hits.time_read) == (
             "Time: 'in may 2023' is 2023-05-01 to 2023-05-31; what was said then or soon after ranks higher."
         )
-        told = build_search(hits, explain=True)
-        assert told["time"]["since"] == "2023-04-30T15:00:00.000Z"
+        answer = build_search(hits, explain=True)
+        assert answer["time"]["since"] == "2023-04-30T15:00:00.000Z"
         assert "time" not in build_search(hits)
     finally:
         monkeypatch.undo()

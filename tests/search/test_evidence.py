@@ -228,9 +228,7 @@ def test_a_match_is_measured_against_the_mean_of_the_best_matches() -> None:
     assert evidence(signals(60, matches=leading), 0.5)[0] == pytest.approx(alike[0] * first / (2 * (1 + rank.PRESENCE)))
 
 
-def test_a_lone_match_by_words_counts_before_a_row_nearer_by_three_deviations_among_a_thousand_but_not_by_four() -> (
-    None
-):
+def test_a_lone_match_by_words_ranks_before_a_row_nearer_by_three_but_not_by_four_deviations() -> None:
     match = np.array([[1.0, 0.0]])
     for deviations, first in ((3.0, 0), (4.0, 1)):
         both = evidence(signals(2, matches=match, standard_scores=np.array([0.0, deviations])), 0.5)

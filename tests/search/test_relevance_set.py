@@ -106,7 +106,7 @@ SCRIPTS = {
     "การเชื่อมต่อ": "ตั้งค่าการเชื่อมต่อ",
     "데이터베이스 백업": "백업하나요",
 }
-SPOKEN = (
+PROMPTS = (
     "我们怎么重试失败的webhook请求？",
     "重试采用指数退避加随机抖动,最多五次。",
     "数据库迁移为什么锁住了整个表",
@@ -136,7 +136,7 @@ def demo_memory(demo: Reader, tmp_path_factory: pytest.TempPathFactory):
     with Memory.open(demo.database) as memory:
         memory.backup(folder / "memory.db")
     with Memory.open(folder / "memory.db") as memory:
-        memory.index([write_messages(folder / "spoken.jsonl", *(("user", text) for text in SPOKEN))])
+        memory.index([write_messages(folder / "spoken.jsonl", *(("user", text) for text in PROMPTS))])
         yield memory
 
 
@@ -170,7 +170,7 @@ def test_a_part_of_a_word_is_always_found_where_words_alone_are_asked(demo_memor
     ] == []
 
 
-def test_rows_in_a_script_that_the_model_never_learnt_do_not_stand_among_what_an_english_question_finds(
+def test_an_english_question_finds_no_row_in_a_script_unknown_to_the_model(
     demo_memory: Memory,
 ) -> None:
     for question in (*IDENTIFIER, *SUBSTRING):
@@ -178,8 +178,8 @@ def test_rows_in_a_script_that_the_model_never_learnt_do_not_stand_among_what_an
 
 
 def test_recall_returns_nothing_for_questions_without_an_answer(demo_memory: Memory) -> None:
-    spoken = [question for question in NOTHING if demo_memory.recall(question).entries]
-    assert spoken == []
+    wrongly_answered = [question for question in NOTHING if demo_memory.recall(question).entries]
+    assert wrongly_answered == []
 
 
 def test_the_set_has_its_stated_size() -> None:

@@ -115,7 +115,7 @@ def test_a_threshold_keeps_what_is_at_least_as_similar(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "keyword", "semantic"])
-def test_a_relevance_is_of_the_row_and_the_question_whatever_the_mode_and_a_threshold_keeps_what_reaches_it(
+def test_the_relevance_of_a_row_is_the_same_in_every_mode_and_a_threshold_keeps_rows_that_reach_it(
     memory: Memory, mode: str
 ) -> None:
     of_row = {hit.id: hit.relevance for hit in memory.search("beans in the rain", limit=1000)}

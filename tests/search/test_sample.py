@@ -45,7 +45,7 @@ def test_filtered_rows_are_thinned_out_to_the_sample_size() -> None:
 
 
 @pytest.mark.parametrize(("mode", "times"), [("hybrid", 1), ("semantic", 1), ("keyword", 0)])
-def test_the_rows_that_a_filter_leaves_are_listed_once_and_for_words_alone_not_at_all(
+def test_a_filter_lists_its_rows_once_and_a_search_by_words_never_lists_them(
     notes: Path, mode: str, times: int
 ) -> None:
     with open_database(notes) as database:

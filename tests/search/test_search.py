@@ -146,12 +146,12 @@ def test_a_query_of_100_kilobytes_is_answered(memory: Memory, mode: str, kind: s
 
 
 def test_a_users_neighbour_counts_more_than_an_assistants(tmp_path: Path) -> None:
-    said = [
+    messages = [
         {"conversation_id": role, "role": who, "content": text}
         for role in ("assistant", "user")
         for who, text in ((role, "The glaze of the stoneware peels."), ("user", "Celadon it is."))
     ]
-    (tmp_path / "chat.jsonl").write_bytes(b"\n".join(map(orjson.dumps, said)))
+    (tmp_path / "chat.jsonl").write_bytes(b"\n".join(map(orjson.dumps, messages)))
     with Memory.open(tmp_path / "memory.db") as memory:
         memory.index([tmp_path / "chat.jsonl"])
         found = memory.search("stoneware that peels: celadon?")

@@ -18,7 +18,7 @@ from pastchats_memory.text.identifiers import (
     subword_text,
 )
 
-SAID = (
+MESSAGES = (
     ("user", "我们怎么重试失败的webhook请求？"),
     ("assistant", "重试采用指数退避加随机抖动,最多五次。"),
     ("user", "数据库迁移为什么锁住了整个表"),
@@ -68,7 +68,7 @@ FOUND = {
 def memory(tmp_path_factory: pytest.TempPathFactory):
     folder = tmp_path_factory.mktemp("pieces")
     with Memory.open(folder / "memory.db") as opened:
-        opened.index([write_messages(folder / "chat.jsonl", *SAID)])
+        opened.index([write_messages(folder / "chat.jsonl", *MESSAGES)])
         yield opened
 
 
@@ -98,8 +98,8 @@ def test_a_script_unknown_to_the_model_is_searched_by_characters_with_a_warning(
     assert [int(hit.id) for hit in hits] == [1, 2]
     assert ENGLISH_ONLY in hits.warnings
     assert memory.search("webhook retries").warnings == ()
-    assert len(memory.search("重试", mode="semantic", limit=50)) == len(SAID)
-    assert len(memory.search("天气", limit=50)) == len(SAID)  # which leads nowhere else
+    assert len(memory.search("重试", mode="semantic", limit=50)) == len(MESSAGES)
+    assert len(memory.search("天气", limit=50)) == len(MESSAGES)  # which leads nowhere else
 
 
 @pytest.mark.parametrize(

@@ -179,7 +179,7 @@ def test_a_question_is_answered_though_the_tables_of_sqlite_vec_are_damaged(tmp_
         assert memory.search("retry webhooks", mode="semantic") == before
 
 
-def test_a_fault_that_only_damage_explains_does_not_hide_the_damage_that_is_found_while_it_is_handled(
+def test_a_fault_caused_by_damage_is_reported_as_damage(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "memory.db"

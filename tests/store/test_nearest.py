@@ -302,7 +302,7 @@ class _LateThread(Thread):
 
 
 @pytest.mark.parametrize("thread", [Thread, _LateThread])
-def test_it_does_not_matter_which_thread_compares_a_part(
+def test_every_thread_compares_a_part_alike(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, thread: type[Thread]
 ) -> None:
     monkeypatch.setattr(blocks, "STRIDE", 1)

@@ -54,14 +54,14 @@ def contents(path: Path) -> dict[int, str]:
 def mended(path: Path) -> dict[int, str]:
     """What the turns say after mending; the new database is whole, and the damaged file is kept."""
     before = path.read_bytes()
-    told = Memory.repair(path)
-    assert told.put_aside is not None
-    assert told.put_aside.read_bytes() == before
+    report = Memory.repair(path)
+    assert report.put_aside is not None
+    assert report.put_aside.read_bytes() == before
     with open_database(path) as database:
         assert_whole(database)
     assert path.stat().st_mode & 0o777 == 0o600
     names = {file.name for file in path.parent.iterdir() if not file.name.endswith(("-wal", "-shm"))}
-    assert names == {"memory.db", told.put_aside.name}
+    assert names == {"memory.db", report.put_aside.name}
     return contents(path)
 
 

@@ -52,7 +52,7 @@ def test_the_log_that_a_killed_older_build_left_stays_too(tmp_path: Path) -> Non
     assert {name: (folder / name).read_bytes() for name in before} == before
 
 
-def test_a_process_that_outlives_an_upgrade_creates_no_database_of_the_new_schema_under_its_own_number(
+def test_a_process_from_before_an_upgrade_creates_no_database_of_the_new_schema(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     older = schema.SCHEMA_VERSION - 1
@@ -95,7 +95,7 @@ with Memory.open(sys.argv[1]) as memory:
 @pytest.mark.promise(
     "durability", "A database of a newer release is refused, even by a process that was started before the upgrade."
 )
-def test_a_process_that_outlives_an_upgrade_writes_nothing_once_another_has_changed_the_schema(tmp_path: Path) -> None:
+def test_a_process_from_before_an_upgrade_writes_nothing_to_a_changed_schema(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     command = [sys.executable, "-c", OUTLIVING, str(path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as older:

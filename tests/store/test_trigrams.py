@@ -15,7 +15,7 @@ from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.tasks.edit import Change
 
 MANY = 1000
-SAID = (
+TEXTS = (
     "call getUserById() before the retry",
     "see pastchats_memory/ingest/turns.py:42",
     "我们怎么重试失败的请求",
@@ -43,7 +43,7 @@ def found(database: Database, piece: str) -> list[int] | None:
 @pytest.fixture
 def indexed(database: Database) -> Database:
     with database.transaction():
-        for id_, text in enumerate(SAID, start=1):
+        for id_, text in enumerate(TEXTS, start=1):
             put(database, id_, text)
     return database
 
@@ -75,7 +75,7 @@ def test_a_piece_is_found_in_the_rows_that_have_it(indexed: Database, piece: str
     assert found(indexed, piece) == rows
 
 
-def test_a_piece_that_more_rows_have_than_were_asked_for_is_none_that_tells_anything(indexed: Database) -> None:
+def test_a_piece_in_more_rows_than_requested_is_not_distinctive(indexed: Database) -> None:
     assert trigrams.containing(indexed, "重试", 1) is None
     assert trigrams.containing(indexed, "getUser", 1) is not None
 

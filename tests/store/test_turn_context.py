@@ -12,7 +12,7 @@ from pastchats_memory.store.database import open_database
 from pastchats_memory.store.turn_context import find_neighbours
 
 
-def test_neighbours_of_a_turn_tell_whether_they_have_its_role(tmp_path: Path) -> None:
+def test_neighbours_of_a_turn_show_whether_they_have_its_role(tmp_path: Path) -> None:
     messages = (("user", "Fire the kiln."), ("assistant", "It is hot."), ("user", "Open it."), ("user", "Now."))
     path = tmp_path / "memory.db"
     with Memory.open(path) as memory:

@@ -30,7 +30,7 @@ def test_a_turn_is_found_on_the_other_machine_by_meaning_without_being_embedded_
     assert first.content == ANSWERED
 
 
-def test_its_source_names_the_machine_that_has_the_file(desk: Machine, laptop: Machine) -> None:
+def test_the_source_of_a_synchronised_turn_names_the_machine_that_has_the_file(desk: Machine, laptop: Machine) -> None:
     path = desk.write("webhooks", ("user", ASKED), ("assistant", ANSWERED))
     desk.sync()
     laptop.sync()

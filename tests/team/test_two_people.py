@@ -63,13 +63,13 @@ def test_a_turn_of_both_memories_is_shown_once(ada: Person, bob: Person) -> None
     assert [entry.hit.author for entry in bob.recall().entries] == [""]
 
 
-def test_only_named_projects_leave(ada: Person, endpoint: Path) -> None:
+def test_a_push_sends_only_named_projects(ada: Person, endpoint: Path) -> None:
     ada.write("diary", ("user", "The zanzibar surprise party for Carol is on Friday."), project="home")
     ada.share("billing")
     assert b"zanzibar" not in all_bytes(endpoint)
 
 
-def test_nothing_leaves_before_a_push(ada: Person, endpoint: Path) -> None:
+def test_a_team_gets_nothing_before_a_push(ada: Person, endpoint: Path) -> None:
     ada.memory.team.share("billing")
     assert not endpoint.exists()
 

@@ -22,7 +22,7 @@ TEXTS = ("a=1 b=2", "a=1", "no sign", "")
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_it_answers_like_the_expression_itself(text: str) -> None:
+def test_a_lazy_pattern_answers_like_its_expression(text: str) -> None:
     expected, lazy = re.compile(SOURCE), LazyPattern(SOURCE, words=("=",))
     for method in ("search", "match", "fullmatch"):
         one, other = getattr(expected, method)(text), getattr(lazy, method)(text)

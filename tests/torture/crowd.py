@@ -202,8 +202,8 @@ def sleep(watch: Watch) -> None:
         watch.wait(start, time.monotonic())
 
 
-def part(folder: Path, role: str, deed: Callable[[Watch], None], until: float, most_rounds: int) -> int:
-    """Start a process that repeats its deed until the time is over, or so many times; return its number."""
+def part(folder: Path, role: str, action: Callable[[Watch], None], until: float, most_rounds: int) -> int:
+    """Start a process that repeats its action until the time is over, or so many times; return its number."""
     child = os.fork()
     if child:
         return child
@@ -211,15 +211,15 @@ def part(folder: Path, role: str, deed: Callable[[Watch], None], until: float, m
     try:
         with watch.waiting():
             while watch.rounds < most_rounds if most_rounds else time.monotonic() < until:
-                deed(watch)
+                action(watch)
                 watch.rounds += 1
     except BaseException:  # noqa: BLE001 - whatever it is, it is what is looked for
         fault = traceback.format_exc()
     finally:
         seconds = {"longest_hold_s": watch.held, "most_work_s": watch.worked}
-        told = {"role": role, "rounds": watch.rounds, **{name: round(value, 2) for name, value in seconds.items()}}
-        told |= {"held_by": watch.held_by, "waits": watch.waits, "fault": fault}
-        (folder / f"told-{role}").write_text(json.dumps(told))
+        report = {"role": role, "rounds": watch.rounds, **{name: round(value, 2) for name, value in seconds.items()}}
+        report |= {"held_by": watch.held_by, "waits": watch.waits, "fault": fault}
+        (folder / f"report-{role}").write_text(json.dumps(report))
         os._exit(0)
 
 
@@ -245,10 +245,10 @@ def main() -> None:
         parts = [(f"indexer{number}", index) for number in range(INDEXERS)]
         parts += [(f"searcher{number}", ask) for number in range(SEARCHERS)]
         parts += [("forgetter", forget), ("sleeper", sleep)]
-        children = [part(folder, role, deed, until, options.rounds) for role, deed in parts]
+        children = [part(folder, role, action, until, options.rounds) for role, action in parts]
         for child in children:
             os.waitpid(child, 0)
-        text = [json.loads(file.read_text()) for file in sorted(folder.glob("told-*"))]
+        text = [json.loads(file.read_text()) for file in sorted(folder.glob("report-*"))]
         with open_database(folder / "memory.db") as database:
             catch_up_at_opening(database)
             assert_whole(database)

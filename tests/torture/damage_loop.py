@@ -141,7 +141,7 @@ def damaged(path: Path, chance: random.Random) -> str:
 
 def asked(home: Path, command: tuple[str, ...]) -> tuple[int, str]:
     """Exit code of a command in a process of its own, negative for a signal, and what it said."""
-    said = home / "history"
+    output = home / "history"
     child = os.fork()
     if not child:
         signal.alarm(PATIENCE)
@@ -160,10 +160,10 @@ def asked(home: Path, command: tuple[str, ...]) -> tuple[int, str]:
         finally:
             for stream in (out, err):
                 stream.flush()
-            said.write_bytes(err.buffer.getvalue()[-3000:] + out.buffer.getvalue()[-2000:])
+            output.write_bytes(err.buffer.getvalue()[-3000:] + out.buffer.getvalue()[-2000:])
             os._exit(code)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    return code, said.read_text(errors="replace") if said.exists() else ""
+    return code, output.read_text(errors="replace") if output.exists() else ""
 
 
 def left(path: Path) -> int:
@@ -209,10 +209,10 @@ def main() -> None:
             database.write_bytes(before)
             how = damaged(database, chance)
             for command in COMMANDS:
-                code, said = asked(home, command)
+                code, output = asked(home, command)
                 counts[f"{command[0]} {code}"] += 1
                 if code not in EXPLAINED:
-                    faults.append(f"damage {number} ({how}): {' '.join(command)} ended with {code}\n{said[-1500:]}")
+                    faults.append(f"damage {number} ({how}): {' '.join(command)} ended with {code}\n{output[-1500:]}")
                     if not arguments.json:
                         print(faults[-1], flush=True)
                 if command == MENDING and code == 0:

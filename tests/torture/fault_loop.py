@@ -42,7 +42,7 @@ from stage import LARGE, SMALL, Size, Stage, make_cheap  # noqa: E402 - after th
 
 from pastchats_memory import Memory  # noqa: E402 - after the folders that they lie in
 
-DEEDS = {"fail": None, "fail on": None, "full": ("write",), "kill": CHANGING, "tear": ("write",), "limit": ()}
+FAILURES = {"fail": None, "fail on": None, "full": ("write",), "kill": CHANGING, "tear": ("write",), "limit": ()}
 """What is done, and at which calls; None: at any. What happens before a call that changes nothing leaves what happens before the next that does."""
 KILLS = ("kill", "tear")
 ROOM = (16_384, 131_072)
@@ -60,27 +60,27 @@ ALIKE = (
 """Writes over what no two processes write alike."""
 
 
-def moments(known: Measured, deed: str, every: int | None, first: int) -> list[Moment]:
+def moments(known: Measured, failure: str, every: int | None, first: int) -> list[Moment]:
     """When it meets a fault, or is killed."""
-    if deed == "limit":
+    if failure == "limit":
         had = len(known.scene.before or b"")
-        return [Moment("bytes", room + more, deed) for room in ROOM for more in {0, had}]
-    at = DEEDS[deed]
+        return [Moment("bytes", room + more, failure) for room in ROOM for more in {0, had}]
+    at = FAILURES[failure]
     kinds = [kind.numbers for kind in known.kinds if at is None or kind.call in at]
     if every is None:
         calls = sorted({numbers[place] for numbers in kinds for place in (0, len(numbers) // 2, -1)})
     else:
         calls = sorted(number for numbers in kinds for number in numbers)[::every]
-    return [Moment("call", number, deed) for number in calls if number >= first]
+    return [Moment("call", number, failure) for number in calls if number >= first]
 
 
 def meet(known: Measured, page: Page, moment: Moment, leaves: Path) -> str:
     """Run a scene that meets a fault; what became of it. What a kill leaves was kept when nothing happened to it."""
     scene = known.scene
     scene.reset()
-    if moment.deed in KILLS:
+    if moment.failure in KILLS:
         shutil.rmtree(scene.home / EXCHANGE, ignore_errors=True)
-        shutil.copytree(leaves / moment.deed / str(moment.number), scene.home, dirs_exist_ok=True)
+        shutil.copytree(leaves / moment.failure / str(moment.number), scene.home, dirs_exist_ok=True)
         return "killed"
     code = run(scene, page, moment)
     return _became(scene, moment, code, page.trace.calls)
@@ -136,7 +136,7 @@ class Swept:
     wrong: list[str] = field(default_factory=list)
 
 
-def sweep(named: str, deed: str, every: int | None, first: int) -> Swept:
+def sweep(named: str, failure: str, every: int | None, first: int) -> Swept:
     """A scene, in one of the ways."""
     swept, page = Swept(), Page()
     with _folder() as folder:
@@ -145,11 +145,11 @@ def sweep(named: str, deed: str, every: int | None, first: int) -> Swept:
         known.scene.reset()
         gone_on_from = {_left(known.scene, folder / "aside")}
         leaves = folder / "leaves"
-        if deed in KILLS:
-            for moment in moments(known, deed, every, first):
-                (leaves / deed / str(moment.number)).mkdir(parents=True)
+        if failure in KILLS:
+            for moment in moments(known, failure, every, first):
+                (leaves / failure / str(moment.number)).mkdir(parents=True)
             assert run(known.scene, page, leaves=leaves) in known.scene.codes
-        for moment in moments(known, deed, every, first):
+        for moment in moments(known, failure, every, first):
             try:
                 swept.became[meet(known, page, moment, leaves)] += 1
                 go_on(known, page, folder / "aside", gone_on_from)
@@ -186,21 +186,21 @@ def main() -> None:
     )
     parser.add_argument("--first", type=int, default=1, help="call at which something may happen")
     parser.add_argument("--scenes", default=",".join(SCENES), help="which of %(default)s")
-    parser.add_argument("--deeds", default=",".join(DEEDS), help="which of %(default)s")
+    parser.add_argument("--failures", default=",".join(FAILURES), help="which of %(default)s")
     parser.add_argument("--jobs", type=int, default=1, help="processes that do this side by side")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     warm_up(SMALL if options.every else LARGE)
-    ways = [(named, deed) for named in options.scenes.split(",") for deed in options.deeds.split(",")]
+    ways = [(named, failure) for named in options.scenes.split(",") for failure in options.failures.split(",")]
     start, table = time.monotonic(), dict[str, Swept]()
     with ProcessPoolExecutor(options.jobs, get_context("fork")) as pool:
         under_way = {way: pool.submit(sweep, *way, options.every, options.first) for way in ways}
-        for (named, deed), future in under_way.items():
-            table[f"{named}, {deed}"] = swept = future.result()
+        for (named, failure), future in under_way.items():
+            table[f"{named}, {failure}"] = swept = future.result()
             about = f"{dict(swept.became)}, gone on from {swept.gone_on_from} databases"
             print(
-                "\n".join([f"{time.monotonic() - start:6.0f} s  {named}, {deed}: {about}", *swept.wrong]),
+                "\n".join([f"{time.monotonic() - start:6.0f} s  {named}, {failure}: {about}", *swept.wrong]),
                 file=sys.stderr,
             )
     total = sum((swept.became for swept in table.values()), Counter[str]())

@@ -51,7 +51,7 @@ class Moment:
     what: str
     """`statement`, `change` (a call that changes a file), `call`, or `bytes` of a file, beyond which the system writes none."""
     number: int
-    deed: str = "kill"
+    failure: str = "kill"
     """`kill`; `tear`, which writes half of what is to be written first; `fail` this call; `fail on`, and all after it; `full`."""
 
 
@@ -167,7 +167,7 @@ class Watch:
         moment = self._moment
         if moment is None or moment.what != what:
             return False
-        return number == moment.number or (moment.deed in ("fail on", "full") and number > moment.number)
+        return number == moment.number or (moment.failure in ("fail on", "full") and number > moment.number)
 
     def calling(self, call: str, file: str, half: Callable[[], object] = lambda: None) -> None:
         """Before a call: it may be the one. What a kill would leave here is kept where that is asked for."""
@@ -188,12 +188,12 @@ class Watch:
         self._note()
 
     def _strike(self, call: str, half: Callable[[], object]) -> None:
-        deed = self._moment.deed if self._moment else ""
-        if deed == "tear":
+        failure = self._moment.failure if self._moment else ""
+        if failure == "tear":
             half()
-        if deed in ("tear", "kill"):
+        if failure in ("tear", "kill"):
             os.kill(os.getpid(), signal.SIGKILL)
-        if deed == "full":
+        if failure == "full":
             if call == "write":
                 raise apsw.exception_for(apsw.SQLITE_FULL)
             return
@@ -293,14 +293,14 @@ class _File(apsw.VFSFile):
 
 
 def fork(
-    deed: Callable[[], int],
+    action: Callable[[], int],
     home: Path,
     environment: Mapping[str, str],
     page: Page,
     moment: Moment | None,
     leaves: Path | None = None,
 ) -> int:
-    """The process id of a child that does the deed in a folder, watched; what it says goes to `said` there.
+    """The process id of a child that does the action in a folder, watched; its output goes to `history` there.
 
     Where nothing happens to it, the numbers of its calls are left there too, those of a kind together. Before each call that
     changes a file, what it would leave if it was killed now, and, of a write, if it was killed half-way, goes to `leaves`.
@@ -314,13 +314,13 @@ def fork(
         os.chdir(home)
         os.environ.clear()
         os.environ.update(environment)
-        said = os.open(home / "history", os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
-        os.dup2(said, 1)
-        os.dup2(said, 2)
+        output = os.open(home / "history", os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
         if moment and moment.what == "bytes":
             resource.setrlimit(resource.RLIMIT_FSIZE, (moment.number, resource.RLIM_INFINITY))
         watch = Watch(page, moment, leaves)
-        code = deed()
+        code = action()
         if moment is None:
             kinds = [(call, numbers) for (call, _, _), numbers in watch.kinds.items()]
             (home / CALLS_BY_KIND).write_text(json.dumps(kinds))

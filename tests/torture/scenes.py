@@ -110,7 +110,7 @@ def _capture(stage: Stage, finish: Finish) -> Scene:
 
 def _live(stage: Stage, _: Finish) -> Scene:
     stage.home.mkdir()
-    return Scene("capture of turns", stage.home, lambda: _store_turns(min(12, stage.size.said)))
+    return Scene("capture of turns", stage.home, lambda: _store_turns(min(12, stage.size.turns)))
 
 
 def _forget(stage: Stage, finish: Finish) -> Scene:
@@ -150,15 +150,15 @@ def _outcomes(stage: Stage, finish: Finish) -> Scene:
 def _redact(stage: Stage, finish: Finish) -> Scene:
     """Over what a release stored whose rules knew no secret."""
     for number in range(stage.size.chats):
-        said = (
+        lines = (
             {"conversation_id": f"c{number}", "project": "garden", "role": ("user", "assistant")[place % 2]}
             | {
                 "content": f"Sentence {place} of {number} with {TOKEN}{place:02}{number}",
                 "timestamp": f"2026-05-04T08:{place:02}:07Z",
             }
-            for place in range(stage.size.said)
+            for place in range(stage.size.lines)
         )
-        write_lines(stage.home / "history" / f"{number}.jsonl", said)
+        write_lines(stage.home / "history" / f"{number}.jsonl", lines)
     issue = (FIXTURES / "beads" / stage.size.issues[0]).read_text(encoding="utf-8")
     issues = stage.home / "history" / "issues.jsonl"
     issues.write_text(issue.replace('"title":"', f'"title":"{TOKEN}'), encoding="utf-8")

@@ -34,7 +34,7 @@ class Size:
     issues: tuple[str, ...]
     """Files of tasks."""
     chats: int
-    said: int
+    turns: int
     """Turns that a chat has more than the one that it copies."""
     dim: int
     """Components of a vector."""
@@ -44,9 +44,9 @@ class Size:
     """That are deleted, embedded and looked through at once by what goes in steps; None: as many as the program takes, with its pauses."""
 
 
-LARGE = Size(True, ("beads-q4-links.jsonl", "beads-q1-times.jsonl"), chats=4, said=24, dim=384, batch=24, rows=None)
+LARGE = Size(True, ("beads-q4-links.jsonl", "beads-q1-times.jsonl"), chats=4, turns=24, dim=384, batch=24, rows=None)
 """Large enough for transactions of which SQLite writes a part before they are committed."""
-SMALL = Size(False, ("beads-q1-times.jsonl",), chats=3, said=4, dim=8, batch=8, rows=4)
+SMALL = Size(False, ("beads-q1-times.jsonl",), chats=3, turns=4, dim=8, batch=8, rows=4)
 """As small as can be while there are batches, steps, copies, and a task with a comment: hundreds of calls of the system."""
 
 
@@ -78,13 +78,13 @@ class Stage:
             shutil.copy(FIXTURES / "beads" / name, folder / name)
         for place, file in enumerate(sorted(folder.rglob("*"))):
             if file.is_file():
-                said_at = FIRST_MOMENT + place + (1000 if grown and "moved" not in file.parts else 0)
-                os.utime(file, (said_at, said_at))
+                modified = FIRST_MOMENT + place + (1000 if grown and "moved" not in file.parts else 0)
+                os.utime(file, (modified, modified))
 
     def _write_chat(self, path: Path, number: int, grown: bool) -> None:
         """Every second chat goes on with a copy of the one before it."""
-        said = self.size.said
-        first, last = number // 2 * said * 2, number // 2 * said * 2 + (said if number % 2 == 0 else said * 2)
+        turns = self.size.turns
+        first, last = number // 2 * turns * 2, number // 2 * turns * 2 + (turns if number % 2 == 0 else turns * 2)
         lines = (
             {
                 "conversation_id": f"c{number}",
@@ -93,7 +93,7 @@ class Stage:
                 "content": f"Sentence {place} of chat {number // 2}" + (" and more" if place % 5 == 0 else ""),
                 "timestamp": f"2026-05-04T{8 + place // 60:02}:{place % 60:02}:07.{number // 2:03}Z",
             }
-            for place in range(first, last if grown or number % 2 else last - said // 2)
+            for place in range(first, last if grown or number % 2 else last - turns // 2)
         )
         write_lines(path, lines)
 

@@ -18,6 +18,6 @@ def test_a_command_that_meets_a_fault_says_so_and_leaves_a_whole_database_to_the
     command = [sys.executable, str(LOOP), "--scenes", scene, "--every", str(every), "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    told = json.loads(done.stdout)
-    assert told["became"]["explained"] > 1
-    assert told["became"]["killed"] > 1
+    report = json.loads(done.stdout)
+    assert report["became"]["explained"] > 1
+    assert report["became"]["killed"] > 1

@@ -56,7 +56,7 @@ def test_a_repeated_trial_is_no_repeated_request() -> None:
     assert derive_outcome(turns, f"{trial.content}\nstill times out after 60 s").verdict == "failed"
 
 
-def test_a_short_prompt_that_points_at_something_may_point_at_something_else_the_next_time() -> None:
+def test_a_short_prompt_that_points_at_something_is_no_repeated_request() -> None:
     check = "Can you check this cell?"
     assert derive_outcome((EpisodeTurn("user", "prompt", check), ANSWER), check).verdict == "unknown"
     exact = "Can you check this cell for the clock that is read twice?"

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pastchats_memory.embed import Vector
-from pastchats_memory.embed.hub import PATIENCE, call_within, model_missing, print_notice
+from pastchats_memory.embed.hub import INDEXING, PATIENCE, call_within, model_missing, print_notice
 from pastchats_memory.embed.profiles import PROFILES
 from pastchats_memory.embed.runtime import be_discreet
 from pastchats_memory.errors import ModelUnavailable
@@ -27,10 +27,7 @@ if TYPE_CHECKING:
 
 
 class FastembedEmbedder:
-    """A model that fastembed loads and runs, as an `Embedder`.
-
-    One text for each call, so that its vector depends on it alone.
-    """
+    """A model that fastembed loads and runs as an `Embedder`, one text a call, so that a vector depends on it alone."""
 
     def __init__(self, name: str, cache: Path, threads: int, *, may_fetch: bool) -> None:
         self.name = name
@@ -52,7 +49,7 @@ class FastembedEmbedder:
             return TextEmbedding(self.name, str(self._cache), self._threads, local_files_only=True)
         except ValueError as fault:
             if not self._may_fetch:
-                raise model_missing(self.name, self._cache, "only indexing fetches models") from fault
+                raise model_missing(self.name, self._cache, INDEXING) from fault
         from huggingface_hub.utils import httpx
 
         try:

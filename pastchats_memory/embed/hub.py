@@ -10,13 +10,14 @@ from threading import Thread
 from typing import TypeVar
 
 from pastchats_memory.embed.profiles import Profile
-from pastchats_memory.embed.runtime import be_discreet
+from pastchats_memory.embed.runtime import be_discreet, first_line
 from pastchats_memory.errors import ModelUnavailable
 
 TOKENIZER_FILES = ("config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
 PATIENCE = 2.5
 """Seconds in which the hub must answer, name lookup included, before it counts as unreachable."""
 OTHER_WAYS = ", name a folder with an ONNX model by its path, or use the packaged one: --model packaged"
+INDEXING = "only indexing fetches models"
 LINKS = "onnx_snapshots"
 """Folder in which fastembed links a graph and its data, if onnxruntime would not accept their places."""
 Found = tuple[Path, Profile]
@@ -60,15 +61,38 @@ def _list_snapshots(repository: Path) -> list[Path]:
     return sorted(newest, key=lambda folder: folder.name != main)
 
 
-def fetch_model(
-    name: str, profile: Profile, cache: Path, say: Callable[[str], None], otherwise: str = OTHER_WAYS
+def find_model(
+    name: str,
+    profile: Profile,
+    caches: Sequence[Path],
+    *,
+    may_fetch: bool,
+    fetching: str = INDEXING,
+    otherwise: str = OTHER_WAYS,
 ) -> Found:
+    """Return the folder and the profile of a model, which is downloaded into the first cache if it may be.
+
+    `fetching` says what fetches models, and `otherwise` is as for `model_missing`. Raises ModelUnavailable.
+    """
+    if found := find_snapshot(caches, profile):
+        return found
+    cache = own_cache(caches)
+    if not may_fetch:
+        raise model_missing(name, cache, fetching, otherwise)
+    return _fetch_model(name, profile, cache, otherwise)
+
+
+def own_cache(caches: Sequence[Path]) -> Path:
+    """Return the folder for downloads, the first. Raises ModelUnavailable if there is none."""
+    if not caches:
+        raise ModelUnavailable("there is no folder for models", "Name one with PASTCHATS_MEMORY_CACHE.")
+    return caches[0]
+
+
+def _fetch_model(name: str, profile: Profile, cache: Path, otherwise: str) -> Found:
     """Download a model into the cache and show the progress on a terminal.
 
-    `otherwise` is as for `model_missing`.
-
-    Raises:
-        ModelUnavailable: the hub is unreachable (known within seconds), lacks the model, or broke off.
+    Raises ModelUnavailable if the hub is unreachable (known within seconds), lacks the model, or broke off.
     """
     be_discreet()
     from huggingface_hub import HfApi, snapshot_download
@@ -84,7 +108,7 @@ def fetch_model(
 
     try:
         megabytes = sum(call_within(PATIENCE, ask)) / 1e6
-        say(f"Downloading {name} ({megabytes:,.0f} MB) from {hub.endpoint} to {cache}")
+        print_notice(f"Downloading {name} ({megabytes:,.0f} MB) from {hub.endpoint} to {cache}")
         cache.mkdir(mode=0o700, parents=True, exist_ok=True)
         snapshot_download(profile.repository, cache_dir=cache, allow_patterns=list(wanted))
         found = find_snapshot([cache], profile)
@@ -92,7 +116,7 @@ def fetch_model(
             raise FileNotFoundError(f"{profile.repository} lacks one of {', '.join(wanted)}")
         return _link_data(found)
     except faults as fault:
-        raise model_missing(name, cache, f"{hub.endpoint}: {_first_line(fault)}", otherwise) from fault
+        raise model_missing(name, cache, f"{hub.endpoint}: {first_line(fault)}", otherwise) from fault
 
 
 def model_missing(name: str, cache: Path, why: str, otherwise: str = OTHER_WAYS) -> ModelUnavailable:
@@ -133,10 +157,6 @@ def _link_data(found: Found) -> Found:
     from fastembed.common.onnx_external_data import link_external_data
 
     return folder, replace(profile, file=str(link_external_data(folder, profile.file, list(profile.further))))
-
-
-def _first_line(fault: BaseException) -> str:
-    return (str(fault).strip() or type(fault).__name__).splitlines()[0][:200]
 
 
 def print_notice(line: str) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pastchats_memory.embed.profiles import CLS, MEAN, Profile, rules_for
+from pastchats_memory.embed.windows import read_object
 
 QUERY_PROMPTS = ("query", "Retrieval-query", "search_query")
 DOCUMENT_PROMPTS = ("document", "passage", "Retrieval-document", "search_document")
@@ -39,7 +39,6 @@ def _prompt(prompts: dict[str, Any], names: tuple[str, ...], otherwise: str) -> 
 def _json(path: Path) -> dict[str, Any]:
     """Return the object in a file; none if it is missing or unreadable, because it only adds information."""
     try:
-        found = json.loads(path.read_bytes())
+        return read_object(path)
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}

@@ -12,7 +12,7 @@ import mmap
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from threading import Lock
@@ -22,7 +22,7 @@ import numpy as np
 
 from pastchats_memory.embed import Vector
 from pastchats_memory.embed.profiles import BUILT_IN, CLS, Profile
-from pastchats_memory.embed.runtime import foreign_faults, open_graph
+from pastchats_memory.embed.runtime import first_line, foreign_faults, open_graph
 from pastchats_memory.embed.windows import Windows, pad
 from pastchats_memory.errors import ModelUnavailable
 
@@ -92,6 +92,22 @@ class LocalModel:
             found: list[NDArray[Any]] = self.session.run(None, {name: fed[name] for name in fed if name in wanted})
         return found
 
+    def run_batches(
+        self, lengths: Sequence[int], run: Callable[[Sequence[int]], NDArray[np.float32]], tokens: int = BATCH_TOKENS
+    ) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
+        """Yield batches, as places of rows, with what is made of them, on a thread for each of several calls.
+
+        That is at least as fast as one call on all threads.
+        """
+        from concurrent.futures import ThreadPoolExecutor  # brings logging; a single question does without
+
+        parts = list(make_batches(lengths, tokens))
+        alone = [batch for batch in parts if lengths[batch[0]] > LONG_TEXT]
+        yield from ((batch, run(batch)) for batch in alone)
+        together = parts[len(alone) :]
+        with ThreadPoolExecutor(self._threads, "batch") as pool:
+            yield from zip(together, pool.map(run, together), strict=True)
+
     @contextmanager
     def translated(self) -> Iterator[None]:
         """Raise ModelUnavailable for an error of onnxruntime, tokenizers or the disk about unusable files."""
@@ -99,11 +115,10 @@ class LocalModel:
             yield
         except foreign_faults() as fault:
             folder, profile = self._files
-            message = (str(fault).strip() or type(fault).__name__).splitlines()[0][:200]
             fetch_again = f"Move {folder} away and run the same command again to fetch it anew"
             check = f"Check the files in {folder}"  # a user's own folder, which nothing brings back
             hint = f"{fetch_again if profile.repository else check}{self.otherwise}."
-            raise ModelUnavailable(f"the model {self.name} cannot be used: {message}", hint) from fault
+            raise ModelUnavailable(f"the model {self.name} cannot be used: {first_line(fault)}", hint) from fault
 
 
 class LocalEmbedder(LocalModel):
@@ -128,24 +143,15 @@ class LocalEmbedder(LocalModel):
         rest = iter(texts)
         while ahead := list(islice(rest, AHEAD)):
             rows = self._rows(self._files[1].document, ahead)
+            run = partial(self._run_some, rows)
             vectors: dict[int, Vector] = {}
-            for batch, made in self._at_once(rows):
+            tokens = 0 if self._scales_over_the_call else BATCH_TOKENS
+            for batch, made in self.run_batches([len(row) for row in rows], run, tokens):
                 vectors |= zip(batch, made, strict=True)
             yield from (vectors[place] for place in range(len(rows)))
 
-    def _at_once(self, rows: Sequence[Ids]) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
-        """Yield batches, as places of rows, with their vectors; a thread for each call is at least as fast as one."""
-        from concurrent.futures import ThreadPoolExecutor  # brings logging; a single question does without
-
-        def run(batch: Sequence[int]) -> NDArray[np.float32]:
-            return self._run([rows[place] for place in batch])
-
-        parts = list(make_batches([len(row) for row in rows], 0 if self._scales_over_the_call else BATCH_TOKENS))
-        alone = [batch for batch in parts if len(rows[batch[0]]) > LONG_TEXT]
-        yield from ((batch, run(batch)) for batch in alone)
-        together = parts[len(alone) :]
-        with ThreadPoolExecutor(self._threads, "embed") as pool:
-            yield from zip(together, pool.map(run, together), strict=True)
+    def _run_some(self, rows: Sequence[Ids], places: Sequence[int]) -> NDArray[np.float32]:
+        return self._run([rows[place] for place in places])
 
     def embed_query(self, text: str) -> Vector:
         """Return the vector of a question, float32 of shape (dim,)."""
@@ -184,9 +190,7 @@ class LocalEmbedder(LocalModel):
 def make_batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
     """Yield places of rows for one call, of similar length, longest first.
 
-    A batch has at most `tokens` tokens with padding.
-
-    Each batch has at least one row; `tokens` 0 gives every row a call of its own.
+    A batch has at most `tokens` tokens with padding, but at least one row; `tokens` 0 gives every row a call of its own.
     """
     batch: list[int] = []
     for place in sorted(range(len(lengths)), key=lambda place: -lengths[place]):

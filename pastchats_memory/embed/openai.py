@@ -62,19 +62,11 @@ class EndpointEmbedder:
         is_patient: bool = True,
         say: Say = say_nothing,
     ) -> None:
-        """Take a model's name, the endpoint's base URL, its key, and a profile.
+        """Take a model's name, the endpoint's base URL, its key, and a profile with prefixes and `dim`.
 
-        Args:
-            name: of the model.
-            base: URL.
-            key: the secret of the endpoint, if it needs one.
-            profile: gives prefixes and `dim`.
-            version: of existing vectors, whose length is the expected one.
-            is_patient: whether texts may wait for a busy server longer than a question.
-            say: called before the first text is sent, with a sentence that names the receiver.
-
-        Raises:
-            ModelUnavailable: the URL is invalid.
+        Existing vectors of `version` have the expected length. An embedder that `is_patient` waits longer for a busy
+        server with a text than with a question. `say` gets a sentence that names the receiver before the first text is sent.
+        Raises ModelUnavailable for an invalid URL.
         """
         parts = urlsplit(base)
         if parts.scheme not in ("http", "https") or not parts.hostname:

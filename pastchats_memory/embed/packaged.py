@@ -118,9 +118,7 @@ _IS_FOR_ONE_QUESTION = Event()
 
 
 def load_in_background() -> None:
-    """Start to load what this process needs for its one question.
-
-    The first use reports any fault.
+    """Start to load what this process needs for its one question, whose first use reports any fault.
 
     A fork loads it if the system allows. In a thread, half of the loading would wait for Python's lock, and the rest of the
     program would wait as often. Call this before anything but NumPy is imported or opened: two threads that import NumPy at

@@ -97,8 +97,9 @@ def _find_embedder(name: str, settings: ModelSettings, version: str, *, may_fetc
         return _at_endpoint(name.removeprefix(ENDPOINT), custom, settings, version, is_patient=may_fetch)
     if found is None and "repository" not in custom.rules:
         from pastchats_memory.embed.fastembed import FastembedEmbedder
+        from pastchats_memory.embed.hub import own_cache
 
-        return FastembedEmbedder(name, _own_cache(settings), settings.threads, may_fetch=may_fetch)
+        return FastembedEmbedder(name, own_cache(settings.caches), settings.threads, may_fetch=may_fetch)
     name, profile = found or (name, Profile(""))
     return _in_cache(name, replace(profile, **custom.rules), settings, may_fetch=may_fetch)  # type: ignore[arg-type] # config has checked them
 
@@ -128,15 +129,10 @@ def is_model(wanted: str, name: str, version: str) -> bool:
 
 
 def _in_cache(name: str, profile: Profile, settings: ModelSettings, *, may_fetch: bool) -> Embedder:
-    from pastchats_memory.embed.hub import fetch_model, find_snapshot, model_missing, print_notice
+    from pastchats_memory.embed.hub import find_model
     from pastchats_memory.embed.onnx import LocalEmbedder
 
-    def find() -> Files:
-        found = find_snapshot(settings.caches, profile)
-        if found is None and not may_fetch:
-            raise model_missing(name, _own_cache(settings), "only indexing fetches models")
-        return found or fetch_model(name, profile, _own_cache(settings), print_notice)
-
+    find = partial(find_model, name, profile, settings.caches, may_fetch=may_fetch)
     return LocalEmbedder(name, find, settings.threads)
 
 
@@ -180,9 +176,3 @@ def _at_endpoint(
     return EndpointEmbedder(
         name, settings.endpoint, settings.key, profile, version, is_patient=is_patient, say=settings.say
     )
-
-
-def _own_cache(settings: ModelSettings) -> Path:
-    if not settings.caches:
-        raise ModelUnavailable("there is no folder for models", "Name one with PASTCHATS_MEMORY_CACHE.")
-    return settings.caches[0]

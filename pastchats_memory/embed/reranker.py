@@ -9,13 +9,13 @@ Each use of a model raises ModelUnavailable if the model cannot be used.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pastchats_memory.embed import hub
-from pastchats_memory.embed.onnx import BATCH_TOKENS, Files, LocalModel, make_batches
+from pastchats_memory.embed.hub import find_model
+from pastchats_memory.embed.onnx import LocalModel
 from pastchats_memory.embed.profiles import Profile
 from pastchats_memory.embed.registry import ModelSettings
 from pastchats_memory.embed.windows import pad
@@ -34,8 +34,6 @@ class CrossEncoder(LocalModel):
 
     def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
         """Return a number for each text, larger is better; shape (texts,)."""
-        from concurrent.futures import ThreadPoolExecutor  # brings logging; a search by vectors does without
-
         self.load()
         pairs = self.windows.encode_pairs(question, texts)
 
@@ -44,11 +42,9 @@ class CrossEncoder(LocalModel):
             types, _ = pad([pairs[place][1] for place in batch])
             return self._numbers(self.run(ids, mask, types)[0])
 
-        parts = list(make_batches([len(ids) for ids, _ in pairs], BATCH_TOKENS))
         scores = np.empty(len(pairs))
-        with ThreadPoolExecutor(self._threads, "rerank") as pool:
-            for batch, made in zip(parts, pool.map(read, parts), strict=True):
-                scores[batch] = made
+        for batch, made in self.run_batches([len(ids) for ids, _ in pairs], read):
+            scores[batch] = made
         return scores
 
     def _numbers(self, output: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -60,14 +56,8 @@ class CrossEncoder(LocalModel):
 
 def cross_encoder(settings: ModelSettings, *, may_fetch: bool) -> CrossEncoder:
     """Return the cross-encoder of `search --rerank`, which is looked for and loaded at its first use."""
-
-    def find() -> Files:
-        found = hub.find_snapshot(settings.caches, PROFILE)
-        if found is not None:
-            return found
-        cache = settings.caches[0] if settings.caches else Path()
-        if not may_fetch:
-            raise hub.model_missing(NAME, cache, "only search --rerank fetches it", OTHER_WAY)
-        return hub.fetch_model(NAME, PROFILE, cache, hub.print_notice, OTHER_WAY)
-
+    fetching = "only search --rerank fetches it"
+    find = partial(
+        find_model, NAME, PROFILE, settings.caches, may_fetch=may_fetch, fetching=fetching, otherwise=OTHER_WAY
+    )
     return CrossEncoder(NAME, find, settings.threads)

@@ -12,9 +12,7 @@ if TYPE_CHECKING:
 
 
 def be_discreet() -> None:
-    """Switch off the usage reports of model libraries.
-
-    Each reads its variable when it is imported.
+    """Switch off the usage reports of model libraries, before they are imported.
 
     Otherwise onnxruntime from 1.29 on writes a device id into the cache folder and sends usage to its makers.
     """
@@ -25,7 +23,7 @@ def be_discreet() -> None:
 def open_graph(path: Path, threads: int, *, for_one: bool = False) -> InferenceSession:
     """Return a graph that is ready to run, on that many threads for each call.
 
-    `for_one` call it is ready sooner, and runs a little slower. Raises ImportError, OSError, or an onnxruntime exception.
+    A graph `for_one` call is ready sooner, and runs a little slower. Raises ImportError, OSError, or a fault of onnxruntime.
     """
     be_discreet()
     from onnxruntime import InferenceSession, SessionOptions  # an incomplete package lacks these names
@@ -40,11 +38,13 @@ def open_graph(path: Path, threads: int, *, for_one: bool = False) -> InferenceS
     return InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
-def foreign_faults(*further: type[Exception]) -> tuple[type[Exception], ...]:
-    """Return the exceptions of the disk, of invalid files and of onnxruntime.
+def first_line(fault: BaseException) -> str:
+    """Return the first line of a fault's message, or its type."""
+    return (str(fault).strip() or type(fault).__name__).splitlines()[0][:200]
 
-    onnxruntime's share no base class, and exist once it is loaded.
-    """
+
+def foreign_faults(*further: type[Exception]) -> tuple[type[Exception], ...]:
+    """Return the exceptions of the disk, of invalid files and of onnxruntime, once it is loaded; they share no class."""
     state = sys.modules.get("onnxruntime.capi.onnxruntime_pybind11_state")
     named = () if state is None else vars(state).values()
     return (

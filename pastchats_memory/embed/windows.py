@@ -45,7 +45,7 @@ class Windows:
         tokenizer.encode_special_tokens = True  # a text that says "[SEP]" says five characters
         tokenizer.no_padding()
         self.tokens = tokens or _window(folder)
-        side = _json(folder / "tokenizer_config.json").get("truncation_side")
+        side = read_object(folder / "tokenizer_config.json").get("truncation_side")
         direction = side or (tokenizer.truncation or {}).get("direction", "right")
         tokenizer.enable_truncation(max_length=self.tokens, direction=direction)
         self._tokenizer = tokenizer
@@ -57,9 +57,7 @@ class Windows:
         return [np.array(encoding.ids, np.int64) for encoding in self._tokenizer.encode_batch(cut)]
 
     def encode_pairs(self, question: str, texts: Sequence[str]) -> list[tuple[Ids, Ids]]:
-        """Return for each text the ids of question and text, and their types.
-
-        The type says which of the two an id belongs to.
+        """Return for each text the ids of question and text, and the types that say to which of the two an id belongs.
 
         Both share one window; the longer one is cut.
         """
@@ -81,25 +79,22 @@ def pad(rows: Sequence[Ids]) -> tuple[Ids, Ids]:
 
 
 def _window(folder: Path) -> int:
-    """Return the window of a folder: the stricter of its limits.
-
-    The tokenizer's configuration has two, the sentence configuration one.
-    """
-    config = _json(folder / "tokenizer_config.json")
+    """Return the strictest limit in a folder's configurations of the tokenizer and of sentences."""
+    config = read_object(folder / "tokenizer_config.json")
     limits = [config.get("model_max_length"), config.get("max_length")]
-    limits.append(_json(folder / "sentence_bert_config.json").get("max_seq_length"))
+    limits.append(read_object(folder / "sentence_bert_config.json").get("max_seq_length"))
     real = [limit for limit in limits if type(limit) is int and 0 < limit <= LONGEST_LIMIT]
     return min(real, default=USUAL_WINDOW)
 
 
 def _special_tokens(folder: Path) -> list[Any]:
     listed: list[Any] = []
-    for value in _json(folder / "special_tokens_map.json").values():
+    for value in read_object(folder / "special_tokens_map.json").values():
         listed += value if isinstance(value, list) else [value]
     return listed
 
 
-def _json(path: Path) -> dict[str, Any]:
+def read_object(path: Path) -> dict[str, Any]:
     """Read the JSON object in a file; empty without a file. Raises OSError, ValueError."""
     try:
         found = json.loads(path.read_bytes())

@@ -15,7 +15,6 @@ from pastchats_memory.files.regular_file import open_regular
 
 if TYPE_CHECKING:
     import zipfile
-    import zlib
 
 ARCHIVES = frozenset({".zip", ".gz", ".zst", ".zstd"})
 ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
@@ -46,7 +45,7 @@ def is_archive(path: str) -> bool:
 
 def open_member(path: Path, within: str = "") -> Callable[[], BinaryIO]:
     """Return a function that opens the bytes of an archive's member, of which only zip has names. It raises OSError."""
-    return _open_zip_member(path, within) if path.suffix.lower() == ".zip" else _open_single(path)
+    return partial(_open_zip_member, path, within) if path.suffix.lower() == ".zip" else partial(_open_single, path)
 
 
 def archive_of(path: Path) -> Path | None:
@@ -59,21 +58,18 @@ def is_bomb(size: int, packed: int) -> bool:
     return size > SMALL_SIZE and size > MOST_DENSITY * packed
 
 
-def _open_zip_member(path: Path, name: str) -> Callable[[], BinaryIO]:
+def _open_zip_member(path: Path, name: str) -> BinaryIO:
     import zipfile  # brings much, and a question seldom needs what is packed
 
-    def opened() -> BinaryIO:
-        try:
-            found = path.stat()
-            archive = _zip(path, found.st_ino, found.st_size, found.st_mtime_ns)
-            member = archive.getinfo(name)
-            if member.compress_type == zipfile.ZIP_LZMA:  # a few bytes may ask for four gigabytes to be unpacked with
-                raise BrokenArchive("packed by LZMA; unpack it first")
-            return _limit(cast("BinaryIO", archive.open(name)), member.file_size)
-        except (zipfile.BadZipFile, KeyError, RuntimeError, ValueError) as fault:
-            raise BrokenArchive(f"cannot be unpacked: {fault}") from fault
-
-    return opened
+    try:
+        found = path.stat()
+        archive = _zip(path, found.st_ino, found.st_size, found.st_mtime_ns)
+        member = archive.getinfo(name)
+        if member.compress_type == zipfile.ZIP_LZMA:  # a few bytes may ask for four gigabytes to be unpacked with
+            raise BrokenArchive("packed by LZMA; unpack it first")
+        return _limit(cast("BinaryIO", archive.open(name)), member.file_size)
+    except (zipfile.BadZipFile, KeyError, RuntimeError, ValueError) as fault:
+        raise BrokenArchive(f"cannot be unpacked: {fault}") from fault
 
 
 @lru_cache(1)
@@ -92,27 +88,24 @@ def _zip(path: Path, *_state: int) -> zipfile.ZipFile:
     return archive
 
 
-def _open_single(path: Path) -> Callable[[], BinaryIO]:
-    import zlib
-
-    def opened() -> BinaryIO:
-        file = open_regular(path)
-        most = max(SMALL_SIZE, MOST_DENSITY * os.fstat(file.fileno()).st_size)
-        if path.suffix.lower() == ".gz":
-            return _limit(_Gzip(file, partial(zlib.decompressobj, GZIP)), most)
-        return _limit(_Zstd(file, import_module(ZSTD).open(file)), most)
-
-    return opened
+def _open_single(path: Path) -> BinaryIO:
+    file = open_regular(path)
+    most = max(SMALL_SIZE, MOST_DENSITY * os.fstat(file.fileno()).st_size)
+    if path.suffix.lower() == ".gz":
+        return _limit(_Gzip(file), most)
+    return _limit(_Zstd(file, import_module(ZSTD).open(file)), most)
 
 
 class _Gzip:
     """The parts of a gzip file in sequence, of which the standard library's reader accepts any number."""
 
-    def __init__(self, file: BinaryIO, begun: Callable[[], zlib._Decompress]) -> None:
+    def __init__(self, file: BinaryIO) -> None:
+        import zlib
+
         self._file = file
-        self._begun = begun
+        self._begin = partial(zlib.decompressobj, GZIP)
         self._packed = b""
-        self._part = begun()
+        self._part = self._begin()
         self._parts = 0
         self._is_between = True
 
@@ -130,7 +123,7 @@ class _Gzip:
                 self._parts += 1
                 if self._parts > MOST_PARTS:
                     raise BrokenArchive(f"put together from more than {MOST_PARTS:,} parts; unpack it first")
-                self._part = self._begun()
+                self._part = self._begin()
             found = self._part.decompress(self._packed, most)
             self._packed = self._part.unconsumed_tail or self._part.unused_data
             self._is_between = self._part.eof

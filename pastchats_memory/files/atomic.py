@@ -8,19 +8,10 @@ from pathlib import Path
 
 
 def write_atomic(path: Path, content: bytes, *, is_durable: bool = True) -> None:
-    """Replace the content of a file, all or nothing.
+    """Replace the content of a file, all or nothing; one that `is_durable` survives a loss of power.
 
-    A new file is readable by its owner alone.
-
-    A link stays a link, and an existing file keeps its mode.
-
-    Args:
-        path: the file.
-        content: all of its bytes.
-        is_durable: wait until the disk has it, so that a loss of power leaves either content.
-
-    Raises:
-        OSError: the file is unchanged, and no temporary file is left.
+    A new file is readable by its owner alone. A link stays a link, and an existing file keeps its mode. After an OSError
+    the file is unchanged, and no temporary file is left.
     """
     target = Path(os.path.realpath(path))
     fresh = target.with_name(f"{target.name}.pastchats-memory-{os.getpid()}")

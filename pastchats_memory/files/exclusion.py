@@ -25,10 +25,7 @@ class SharingLimits(NamedTuple):
 
 
 def make_pattern(path: str) -> str:
-    """Return the glob of a path: a glob as it is, a name without a slash as a file or folder here.
-
-    Raises UsageFault if it is blank.
-    """
+    """Return a glob as it is, or that of a file or folder here. Raises UsageFault if the path is blank."""
     if not path.strip():
         raise UsageFault("a path is empty", "Is the variable that it comes from set?")
     if glob.has_magic(path) and not os.path.lexists(path):

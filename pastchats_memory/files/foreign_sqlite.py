@@ -211,9 +211,7 @@ class ForeignDatabase:
         within: tuple[str, str, str] | None = None,
         order: Sequence[str] = (),
     ) -> Iterator[Row]:
-        """Yield the named columns of a table.
-
-        None for a missing column, and for a value that is too long.
+        """Yield the named columns of a table; None for a missing column, and for a value that is too long.
 
         Args:
             table: may be missing, which yields no rows.

@@ -32,14 +32,9 @@ class Commit(NamedTuple):
 
 
 def list_commits(folder: str, files: Sequence[str], since: int) -> list[Commit]:
-    """Return the commits since a time that changed one of the files, the newest first.
+    """Return the commits since a time in seconds that changed one of the files, the newest first.
 
-    Nothing without git or a repository, and nothing if that takes too long.
-
-    Args:
-        folder: in the repository.
-        files: paths from its root.
-        since: seconds since 1970.
+    The files are paths from the root of the folder's repository. Nothing if git or a repository is missing or takes too long.
     """
     printed = ask_git(
         folder, "log", f"--since=@{since}", f"--max-count={MAX_COMMITS}", "--no-ext-diff", "--no-textconv", "--no-renames",

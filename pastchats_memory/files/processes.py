@@ -15,6 +15,13 @@ from pastchats_memory.errors import MemoryFault
 from pastchats_memory.files.command_line import join_command
 
 GIT_SECONDS = 10.0
+GIT_SETTINGS = ("core.fsmonitor=false", "core.hooksPath=", "log.showSignature=false", "core.quotePath=false")
+GIT_ENVIRONMENT = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "",
+}
 
 
 def ask_git(folder: str, *arguments: str, seconds: float = GIT_SECONDS) -> str | None:
@@ -22,33 +29,15 @@ def ask_git(folder: str, *arguments: str, seconds: float = GIT_SECONDS) -> str |
 
     The repository's own configuration is hostile input: it may name programs to run.
     """
-    command = [
-        "git",
-        "-C",
-        folder,
-        "-c",
-        "core.fsmonitor=false",
-        "-c",
-        "core.hooksPath=",
-        "-c",
-        "log.showSignature=false",
-        "-c",
-        "core.quotePath=false",
-    ]
+    settings = (word for setting in GIT_SETTINGS for word in ("-c", setting))
     try:
         done = subprocess.run(  # noqa: S603 - no shell, and no argument is an option of a stranger's
-            [*command, *arguments],
+            ["git", "-C", folder, *settings, *arguments],  # noqa: S607 - the one of the user
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=seconds,
             check=False,
-            env={
-                **os.environ,
-                "GIT_OPTIONAL_LOCKS": "0",
-                "GIT_TERMINAL_PROMPT": "0",
-                "GIT_NO_LAZY_FETCH": "1",
-                "GIT_ALLOW_PROTOCOL": "",
-            },
+            env={**os.environ, **GIT_ENVIRONMENT},
         )
     except (OSError, ValueError, subprocess.TimeoutExpired):  # ValueError: a NUL in a path
         return None
@@ -73,13 +62,8 @@ def run_with_input(
 ) -> tuple[int, str]:
     """Run a program with a text on stdin, and return its exit code and the start of what it prints.
 
-    Args:
-        command: the program and its arguments; no shell reads them.
-        text: for its stdin.
-        seconds: it may take; then it and its children are killed.
-        most: bytes of its output that are read; a program that prints more is killed.
-        folder: where it runs.
-        variables: in addition to our own environment.
+    The program and its children are killed after some seconds, or once it has printed `most` bytes. The variables are added
+    to our own environment. No shell reads the command.
 
     Raises:
         MemoryFault: there is no such program, or it may not be run.

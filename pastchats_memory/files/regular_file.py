@@ -15,12 +15,12 @@ class NotRegularFile(OSError):
     """A pipe, a device or a folder stands where a file was."""
 
 
-def open_regular(path: Path) -> BufferedReader:
-    """Open a regular file for its bytes.
+def open_regular(path: Path, *, may_be_link: bool = True) -> BufferedReader:
+    """Open a regular file for its bytes, or the one that a link leads to, if it may be a link.
 
     A pipe is not waited for, and a device is not read, since it may have no end. Raises OSError, for these NotRegularFile.
     """
-    descriptor = os.open(path, _FLAGS)
+    descriptor = os.open(path, _FLAGS if may_be_link else _FLAGS | getattr(os, "O_NOFOLLOW", 0))
     mode = os.fstat(descriptor).st_mode
     if not stat.S_ISREG(mode):
         os.close(descriptor)

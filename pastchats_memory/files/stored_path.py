@@ -15,10 +15,7 @@ MOST_NAMES = 10_000
 
 
 def resolve_path(stored: str) -> Path:
-    """Return the file with a stored path.
-
-    That is the first file whose path would be stored so; without one, the path is unchanged.
-    """
+    """Return the first file whose path would be stored so; without one, the path unchanged."""
     path = Path(stored)
     if not any(mark in stored for mark in MARKS) or os.path.lexists(path):
         return path

@@ -39,17 +39,10 @@ def synchronise(
     limits: SharingLimits,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> SyncReport:
-    """Take what is new in the folder, then send what is new here.
+    """Take what is new in the folder, then send what is new here and may leave. The next run does what is left.
 
-    After an interruption, the next run does the rest.
-
-    Args:
-        database: open for writing.
-        session: of the database's model; it embeds only texts that come without a vector of the same model.
-        path: of the folder.
-        access: how this machine opens the folder.
-        limits: what never leaves.
-        progress: called after each file that is read.
+    The session of the database's model embeds only texts that come without a vector of the same model. `progress` is called
+    after each file that is read.
 
     Raises:
         InputMissing: there is no such folder.

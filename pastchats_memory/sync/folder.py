@@ -14,7 +14,6 @@ import gzip
 import os
 import re
 import secrets
-import stat
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from io import BytesIO
@@ -27,6 +26,7 @@ import pyrage
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.errors import ModelUnavailable, UsageFault
 from pastchats_memory.files.atomic import write_atomic
+from pastchats_memory.files.regular_file import NotRegularFile, open_regular
 from pastchats_memory.text.encoding import MAX_DEPTH, is_shallow
 from pastchats_memory.text.timestamps import iso_utc
 
@@ -40,7 +40,6 @@ MAX_HOST_CHARS = 255
 _MACHINE = re.compile(r"[0-9a-f]{16}")
 _ID = re.compile(r"[0-9a-f]{32}")
 _FILE = re.compile(r"([0-9]{8})\.jsonl\.gz(\.age)?")
-OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
 Json = dict[str, Any]
 
@@ -226,14 +225,11 @@ def _parse_lines(content: bytes) -> Iterator[Json]:
 
 def _read_regular(path: Path, most: int) -> bytes:
     """Return the bytes of a regular file. Raises UnusableFile, OSError."""
-    file = os.open(path, OPEN_FLAGS)
     try:
-        status = os.fstat(file)
-        if not stat.S_ISREG(status.st_mode):
-            raise UnusableFile("is no regular file")
-        if status.st_size > most:
+        file = open_regular(path, may_be_link=False)
+    except NotRegularFile as fault:
+        raise UnusableFile("is no regular file") from fault
+    with file:
+        if os.fstat(file.fileno()).st_size > most:
             raise UnusableFile("is too large")
-        with os.fdopen(file, "rb", closefd=False) as stream:
-            return stream.read(most + 1)
-    finally:
-        os.close(file)
+        return file.read(most + 1)

@@ -59,16 +59,13 @@ class CheckedRecords:
     """The checked records of a file, by kind."""
 
     def __init__(self, segment: Segment, host: str) -> None:
-        """Check every record, and give files of this computer their own paths again.
-
-        Raises UnusableFile for the first that is not well-formed.
-        """
+        """Check every record, and give files of this computer their own paths again. Raises UnusableFile."""
         self.by_kind: dict[str, list[Json]] = {kind: [] for kind in sync.KINDS}
         for record in segment.records:
             kind = str(record.get("kind"))
             if kind not in CHECKS:
                 raise UnusableFile("has a record of an unknown kind")
-            if not CHECKS[kind](record):
+            if not _has_identity(record) or not CHECKS[kind](record):
                 raise UnusableFile(f"has a malformed {kind}")
             if kind in ("turn", "task"):
                 _name_own_file(record["body"], host)
@@ -99,8 +96,7 @@ def _has_identity(record: Json) -> bool:
 def _is_turn(record: Json) -> bool:
     body = record.get("body")
     return (
-        _has_identity(record)
-        and isinstance(body, dict)
+        isinstance(body, dict)
         and find_wrong_field(body, TURN) is None
         and record["identity"] == body["content_hash"]
         and or_nothing(is_vector)(body.get("vector"))
@@ -110,8 +106,7 @@ def _is_turn(record: Json) -> bool:
 def _is_task(record: Json) -> bool:
     body, found = record.get("body"), record.get("vectors")
     return (
-        _has_identity(record)
-        and isinstance(body, dict)
+        isinstance(body, dict)
         and find_wrong_task_field(body) is None
         and record["identity"] == body["identity"]
         and isinstance(found, dict)
@@ -121,7 +116,7 @@ def _is_task(record: Json) -> bool:
 
 def _is_judgement(record: Json) -> bool:
     body = record.get("body")
-    if not _has_identity(record) or not is_hex(record["identity"]) or not isinstance(body, dict):
+    if not is_hex(record["identity"]) or not isinstance(body, dict):
         return False
     checks = WITHDRAWAL if body.get("is_withdrawn") is True else {**WITHDRAWAL, **JUDGEMENT}
     return body.keys() == checks.keys() and find_wrong_field(body, checks) is None
@@ -139,8 +134,7 @@ WITHDRAWAL: Checks = {
 def _is_forgetting(record: Json) -> bool:
     row, hashes = record.get("row"), record.get("hashes")
     return (
-        _has_identity(record)
-        and isinstance(row, list)
+        isinstance(row, list)
         and len(row) == len(FORGETTING_TYPES)
         and all(isinstance(value, type_) for value, type_ in zip(row, FORGETTING_TYPES, strict=True))
         and all(0 <= value <= MAX_NUMBER for value in row[3:7])
@@ -155,10 +149,6 @@ def _is_forgetting(record: Json) -> bool:
         )
         and record["identity"] == sync.forgetting_identity(parse_forgetting(record)[0])
     )
-
-
-def _is_lifting(record: Json) -> bool:
-    return _has_identity(record) and is_hex(record["identity"], 2 * sync.DIGEST_BYTES)
 
 
 def _is_selector(text: str) -> bool:
@@ -180,8 +170,9 @@ CHECKS: Mapping[str, Callable[[Json], bool]] = {
     "task": _is_task,
     "judgement": _is_judgement,
     "forgetting": _is_forgetting,
-    "lifting": _is_lifting,
+    "lifting": lambda record: is_hex(record["identity"], 2 * sync.DIGEST_BYTES),
 }
+"""Check of a record with an identity and a digest, by its kind."""
 
 
 def parse_forgetting(record: Json) -> tuple[tuple[Any, ...], list[tuple[Any, ...]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from pastchats_memory.embed.session import ModelSession
@@ -37,16 +38,17 @@ def receive(
     forgotten: list[Json] = []
     lifted = {identity for kind, identity in sync.known_digests(database, known.id) if kind == "lifting"}
     for machine, number, path in waiting:
-        if found := _read_file(known, machine, number, path):
-            forgotten += found[1].by_kind["forgetting"]
-            lifted |= {record["identity"] for record in found[1].by_kind["lifting"]}
+        with suppress(UnusableFile):  # it is refused below
+            _, records = _read_file(known, machine, number, path)
+            forgotten += records.by_kind["forgetting"]
+            lifted |= {record["identity"] for record in records.by_kind["lifting"]}
     with database.transaction():
         for identity in lifted:
             sync.lift(database, identity)
     report.deleted += merge.take_forgettings(database, forgotten, lifted)
     for done, (machine, number, path) in enumerate(waiting, start=1):
         try:
-            header, records = _read_or_refuse(known, machine, number, path)
+            header, records = _read_file(known, machine, number, path)
         except UnusableFile as fault:
             report.refused.append(Refused(str(path), str(fault)))
         else:
@@ -94,15 +96,7 @@ def _list_unread(database: Database, known: SyncFolder) -> Iterator[tuple[str, i
                 yield machine, number, path
 
 
-def _read_file(known: SyncFolder, machine: str, number: int, path: Path) -> tuple[Json, merge.CheckedRecords] | None:
-    """Return header and records of a file; None if it cannot be used yet."""
-    try:
-        return _read_or_refuse(known, machine, number, path)
-    except UnusableFile:
-        return None
-
-
-def _read_or_refuse(known: SyncFolder, machine: str, number: int, path: Path) -> tuple[Json, merge.CheckedRecords]:
+def _read_file(known: SyncFolder, machine: str, number: int, path: Path) -> tuple[Json, merge.CheckedRecords]:
     """Return header and records of a file. Raises UnusableFile."""
     segment = files.read_segment(path, machine, number, known.secret)
     return segment.header, merge.CheckedRecords(segment, known.host)

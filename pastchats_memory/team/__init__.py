@@ -44,15 +44,7 @@ class TeamMemory:
         *,
         is_merged: bool = False,
     ) -> None:
-        """Describe the use; nothing is connected yet.
-
-        Args:
-            database: the own memory, open.
-            session: of its model.
-            access: where the team's Milvus is, and who shares.
-            limits: what is never shared.
-            is_merged: whether recall answers from the copy as well.
-        """
+        """Describe the use of a team's memory beside the own one; nothing is connected yet."""
         self._database = database
         self._session = session
         self._access = access

@@ -87,7 +87,7 @@ def cut_text(text: str, most: int = TEXT_BYTES) -> str:
 def redact_body(body: Body) -> Body:
     """Return a turn redacted once more, by the rules of this release, and cut to what Milvus stores.
 
-    Without its vector if the text has changed: a vector is a function of the text.
+    A text that has changed loses its vector, which is a function of the text.
     """
     content = cut_text(redact(body["content"]).text)
     names = {name: redact(body[name]).text for name in ("role", "source_project", "conversation_id") if body[name]}

@@ -134,10 +134,7 @@ def find_program(purpose: str) -> str:
 
 
 def is_variant(purpose: str, other: str) -> bool:
-    """Check whether another command does the same thing in another way.
-
-    It has all words of the first, or runs the same program with one of its arguments.
-    """
+    """Check whether another command has all words of the first, or runs its program with one of its arguments."""
     words, others = purpose.split(), other.split()
     if purpose == other:
         return False

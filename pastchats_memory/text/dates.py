@@ -248,10 +248,7 @@ def _read_part_of_month(found: re.Match[str], today: date) -> Period:
 
 
 def _read_season(found: re.Match[str], today: date) -> Period:
-    """Return a season.
-
-    Without a year: the latest that has begun, `last` the latest that is over, `next` the first that has not begun.
-    """
+    """Return a season: the latest that has begun, `last` the latest that is over, `next` the first to come."""
     month, which = SEASONS[found["name"]], found["which"]
     latest = today - timedelta(days=92 if which == "last" else 0)
     begun = max(latest.year - (latest < date(latest.year, month, 1)), 1)
@@ -429,12 +426,9 @@ RULES = tuple((rule, LazyPattern(rule.source, words=rule.words)) for rule in _li
 
 
 def find_times(text: str, today: date, *, is_of_tasks: bool = False) -> Iterator[TimePhrase]:
-    """Yield the times that a text in lower case names, in the order of the rules.
+    """Yield the times that a text in lower case names, in the order of the rules; "last week" counts from `today`.
 
-    Args:
-        text: such as a question.
-        today: the day from which "last week" counts.
-        is_of_tasks: whether it asks for tasks, so that "for three days" names a time.
+    A text that `is_of_tasks` may name a time by "for three days".
     """
     for rule, pattern in RULES:
         if is_of_tasks or not rule.is_of_tasks:

@@ -82,10 +82,7 @@ def _escape_tag(found: re.Match[str]) -> str:
 
 
 def escape_json(json_text: str, *, is_ascii_wanted: bool = False) -> str:
-    """Replace by JSON escapes the characters that a terminal obeys or all beyond ASCII, and those that begin a tag.
-
-    The JSON value stays the same.
-    """
+    """Replace by JSON escapes the characters that a terminal obeys or all beyond ASCII, and those that begin a tag."""
     unsafe = re.compile("[^\\x00-\\x7e]") if is_ascii_wanted else _CONTROL
     escaped = unsafe.sub(lambda found: re.sub("....", r"\\u\g<0>", found[0].encode("utf-16-be").hex()), json_text)
     return escaped.replace("<", r"\u003c")
@@ -136,14 +133,10 @@ def quote(text: str) -> str:
 
 
 def format_time(timestamp: str | None, zone: tzinfo | None = None) -> str:
-    """Write an ISO 8601 time as `2026-01-31 08:15` in the zone; an empty text stands for no time.
+    """Write an ISO 8601 time as `2026-01-31 08:15` in a zone, by default the system's; an empty text stands for None.
 
     Exactly midnight is written as the day alone. A note that states only its day is stored with the day's first
     moment, and an hour that nobody wrote down would be made up. A damaged row shows what it has in place of a time.
-
-    Args:
-        timestamp: ISO 8601, or None for no time.
-        zone: the system's zone if None.
     """
     if timestamp is None:
         return ""

@@ -16,14 +16,9 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def excerpt(text: str, weights: Mapping[str, float], width: int) -> str:
-    """Return at most `width` characters around the heaviest words.
+    """Return at most `width` characters around the heaviest words, with `…` for omissions.
 
-    `…` stands for omissions.
-
-    Args:
-        text: any length.
-        weights: weight of each lower-case word or subword; a word of the text counts if one is the start of the other.
-        width: characters, ellipses included.
+    `weights` has lower-case words and subwords. A word of the text counts if one is the start of the other.
     """
     text = text.strip()
     if len(text) <= width:

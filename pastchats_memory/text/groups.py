@@ -6,10 +6,7 @@ from collections.abc import Iterable
 
 
 def group_connected(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """Return the numbers below a count in ascending order, grouped by the pairs that connect them.
-
-    The groups are in the order of their first numbers (union-find).
-    """
+    """Return the numbers below a count in order, grouped by the pairs that connect them (union-find)."""
     parents = list(range(count))
 
     def find_root(number: int) -> int:

@@ -8,9 +8,7 @@ from collections.abc import Iterable
 
 
 def conversation_hash(opening: Iterable[tuple[str, str]]) -> str:
-    """Return the id of a conversation that has none of its own.
-
-    It is the SHA-256 of its first three (role, text) pairs.
+    """Return the id of a conversation without one: the SHA-256 of its first three (role, text) pairs.
 
     The id stays the same when the file moves.
     """

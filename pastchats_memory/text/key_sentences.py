@@ -80,17 +80,11 @@ _BARE = LazyPattern(r"^[\W_]*$|^\s*#{1,6}\s|^<{5}|^={5}|^>{5}")
 
 
 def key_sentences(text: str, weights: Mapping[str, float], width: int) -> str:
-    """Return at most `width` characters: the lines that are worth most, in order.
+    """Return at most `width` characters of an answer: the lines that are worth most, in order, with `…` for gaps.
 
-    `…` stands for gaps.
-
-    A line is worth the question's words in it, words of conclusion, and a late position. A line that announces, asks or offers
-    more is worth nothing. Code between fences counts by the question's words alone. Edits for a client are worth nothing.
-
-    Args:
-        text: an answer of any length.
-        weights: weights of the question's words, lower-cased.
-        width: characters.
+    A line is worth the question's words in it, by their `weights`, words of conclusion, and a late position. A line that
+    announces, asks or offers more is worth nothing. Code between fences counts by the question's words alone. Edits for a
+    client are worth nothing.
     """
     text = _EDITS.sub("", text).strip()
     if len(text) <= width:

@@ -24,10 +24,7 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 def guess_encoding(opening: bytes, *, is_whole: bool) -> str:
     """Return the encoding of a text by its first bytes: `utf-8` unless hardly anything in it is that.
 
-    Args:
-        opening: the first bytes of a file.
-        is_whole: whether no byte follows; otherwise a character may be cut.
-
+    If they are not the whole text, the last character may be cut.
     """
     text = opening.decode("utf-8", errors="surrogateescape")
     damaged = len(_DAMAGED.findall(text))

@@ -57,9 +57,7 @@ def strip_recall_blocks(text: str) -> str:
 
 
 def _find_block_end(text: str, start: int) -> int | None:
-    """Return the end of the block whose heading ends at `start`.
-
-    None if the heading is only mentioned.
+    """Return the end of the block whose heading ends at `start`; None if the heading is only mentioned.
 
     Labels, and the quotation marks around recalled text, mark the lines of a block. Quotations after the last label of an
     entry are somebody else's.
@@ -91,10 +89,7 @@ def _find_block_end(text: str, start: int) -> int | None:
 
 
 def _strip_introduction(text: str) -> str:
-    """Return the text before a heading, without the heading's own margin.
-
-    The line with which a hook introduces a block goes as well.
-    """
+    """Return the text before a heading without its margin, and without the line by which a hook introduces a block."""
     line = max(text.rfind("\n"), text.rfind("\\n") + 1) + 1
     if not text[line:].strip(" \t|>→:0123456789&gtamp;"):
         text = text[:line]

@@ -162,9 +162,7 @@ _ARGUMENTS_READ = 3
 
 
 def classify_check(command: str, output: str = "") -> Family | None:
-    """Return what a shell command checks by running it.
-
-    Of several parts, the last that checks.
+    """Return what a shell command, or the last of its parts that checks anything, checks by running it.
 
     Naming a check, as `cat pytest.ini` or a commit message does, does not count. An unknown command counts as a test if its
     output ends as a test runner's output does.
@@ -240,9 +238,6 @@ def _first(found: Iterable[Family | None]) -> Family | None:
 
 
 def find_instruction(prompt: str) -> str:
-    """Return the user's instruction in a prompt that aider made.
-
-    aider makes prompts of comments in files; other prompts are returned unchanged.
-    """
+    """Return the user's instruction in a prompt that aider made of comments in files; any other prompt unchanged."""
     marked = _MARKED.findall(prompt) if _TEMPLATE in prompt[:300] else ()
     return "\n".join(marked).strip() or prompt

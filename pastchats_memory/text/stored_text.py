@@ -44,10 +44,7 @@ _BASE64_MIX = (re.compile(r"[a-z]"), re.compile(r"[A-Z]"), re.compile(r"\d"))
 
 
 def name_media(text: str) -> str:
-    """Replace embedded media by type and size, such as `[image/png, 7 KiB]`.
-
-    Media are data URIs, and words of base64 that are too long for anything else.
-    """
+    """Replace data URIs, and words of base64 too long for anything else, by type and size: `[image/png, 7 KiB]`."""
     if "data:" in text or "DATA:" in text:
         text = _DATA_URI.sub(_name_uri, text)
     return _RUN.sub(_name_run, text) if len(text) >= LEAST_RUN else text

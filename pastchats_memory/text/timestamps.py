@@ -34,9 +34,7 @@ _NUMBER = LazyPattern(r"\d+(\.\d+)?\Z")
 
 
 def iso_utc(value: object, zone: tzinfo | None = UTC) -> str | None:
-    """Return a time as `2026-01-31T08:15:00.000Z`, or None for no time.
-
-    A time before FIRST_YEAR or after LAST_YEAR is how a program writes that it has none.
+    """Return a time as `2026-01-31T08:15:00.000Z`, or None for one outside FIRST_YEAR to LAST_YEAR, which is no time.
 
     Args:
         value: an epoch number, the same as text, or ISO text with any number of fractional digits.
@@ -66,9 +64,7 @@ def parse_handwritten(text: str) -> str | None:
 
 
 def to_the_minute(moment: str | None) -> str | None:
-    """Return a time of `iso_utc` rounded down to the minute.
-
-    It is for turns that have no time of their own.
+    """Return a time of `iso_utc` rounded down to the minute, for turns that have no time of their own.
 
     A finer time counts as a turn's own, and would merge two equal turns.
     """
@@ -114,10 +110,7 @@ _DAY_IN_PATH = LazyPattern(r"(?<!\d)((?:19|20)\d\d)[-_./]?(0[1-9]|1[0-2])[-_./]?
 
 
 def date_in_path(path: PurePath) -> str | None:
-    """Return the start of the last day that the end of a path names.
-
-    The day is local, the start in UTC. An example is `logs/2026/01/31.md`.
-    """
+    """Return the start in UTC of the last local day that the end of a path names, such as `logs/2026/01/31.md`."""
     days = _DAY_IN_PATH.findall("/".join(path.parts[-PATH_PARTS:]))
     return next((moment for day in reversed(days) if (moment := iso_utc("-".join(day), LOCAL))), None)
 
@@ -139,9 +132,7 @@ def is_iso(text: str) -> bool:
 
 
 def parse_bound(text: str, *, is_end: bool, zone: tzinfo | None = None) -> str:
-    """Return a bound for `timestamp` from an ISO date or time.
-
-    A day, hour, minute or second means all of it.
+    """Return a bound for `timestamp` from an ISO date or time; a day, hour, minute or second means all of it.
 
     Args:
         text: such as `2026-01-31` or `2026-01-31T08:15Z`.

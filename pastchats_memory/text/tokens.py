@@ -19,9 +19,7 @@ BLANKS = re.compile(r" {1,16}|\s")
 
 
 def count_tokens(text: str, wordpieces: WordPieces) -> int:
-    """Return the tokens of a text, never fewer than a real tokenizer counts.
-
-    0 only for an empty text.
+    """Return the tokens of a text, never fewer than a real tokenizer counts; 0 only for an empty text.
 
     The sum has three parts. Known pieces cost their price. Other pieces cost their UTF-8 bytes, because byte-level tokenizers
     fall back to bytes. Each newline and each run of up to 16 spaces costs one; other blanks cost their bytes. The sum times

@@ -67,10 +67,7 @@ def read(source: SourceFile) -> Iterator[Task | Unreadable]:
 
 
 def _field(issue: Json, key: str, key_of_api: str) -> str:
-    """Return a value by the key of GitHub's API, else by that of `gh issue`.
-
-    Source: https://docs.github.com/rest/issues/issues.
-    """
+    """Return a value by the key of GitHub's API (https://docs.github.com/rest/issues/issues), else of `gh issue`."""
     return text_of(issue.get(key_of_api)) or text_of(issue.get(key))
 
 

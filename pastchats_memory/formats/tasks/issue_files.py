@@ -98,10 +98,7 @@ def read(source: SourceFile) -> Iterator[Task | Unreadable]:
 
 
 def _normalize_keys(fields: Json) -> Json:
-    """Return the fields with keys such as `created_at`.
-
-    Example: `createdAt`, `depends-on` and `Due Date` become `created_at`, `depends_on` and `due_date`.
-    """
+    """Return the fields with keys such as `created_at` in place of `createdAt`, `created-at` or `Created At`."""
     return {_CAMEL.sub("_", key).lower().replace("-", "_").replace(" ", "_"): value for key, value in fields.items()}
 
 
@@ -126,10 +123,7 @@ def _id_in_name(path: PurePath) -> str:
 
 
 def _match_spelling(id_: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return references in the spelling of this task's id.
-
-    Example: `task-100` becomes `BACK-100` after a change of the prefix.
-    """
+    """Return references in the spelling of this task's id: `task-100` becomes `BACK-100` after a change of the prefix."""
     own = _ID.match(id_)
     found = ((name, _ID.match(name)) for name in names)
     return tuple(

@@ -37,10 +37,7 @@ class ShownMessage:
 
 
 def parse_message(message: Json) -> ShownMessage | None:
-    """Return what a message shows to a person.
-
-    Hidden messages, instructions, memory, calls, and results without an error show nothing.
-    """
+    """Return what a message shows to a person, or None for a hidden one, an instruction, a call or a plain result."""
     content, metadata = mapping_of(message.get("content")), mapping_of(message.get("metadata"))
     author = mapping_of(message.get("author"))
     content_type = text_of(content.get("content_type"))

@@ -104,10 +104,7 @@ class _Conversations:
         yield from self._builder.queue.flush()
 
     def turns(self, row: Json, line_of: LineOf) -> Iterator[Turn]:
-        """Yield the turns of a response: tool results that came with the prompt, the prompt, the answer with its calls.
-
-        A system prompt is added once.
-        """
+        """Yield the turns of a response: a new system prompt, tool results, the prompt, the answer with its calls."""
         conversation = text_of(row.get("conversation_id")) or text_of(row.get("id")) or None
         if conversation != self._builder.info.conversation_id:
             yield from self.flush()

@@ -68,10 +68,7 @@ class PrintedEntry:
 
 
 def _parse_tools(lines: Sequence[str], *, to_the_end: bool = False) -> tuple[list[tuple[str, str, str]], str]:
-    """Return name, id and text of each tool in a list, and the text below the list.
-
-    A list of results ends at the end of the section.
-    """
+    """Return name, id and text of each tool in a list, and the text below it, unless the list goes to the end."""
     tools: list[tuple[str, str, list[str]]] = []
     for place, line in enumerate(lines):
         if found := _TOOL.match(line):

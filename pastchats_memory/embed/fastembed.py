@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pastchats_memory.embed import Vector
-from pastchats_memory.embed.hub import INDEXING, PATIENCE, call_within, model_missing, print_notice
+from pastchats_memory.embed.hub import INDEXING, PATIENCE, ask_soon, model_missing, print_notice
 from pastchats_memory.embed.profiles import PROFILES
 from pastchats_memory.embed.runtime import be_discreet
 from pastchats_memory.errors import ModelUnavailable
@@ -53,7 +53,7 @@ class FastembedEmbedder:
         from huggingface_hub.utils import httpx
 
         try:
-            call_within(PATIENCE, _reach_hub)
+            ask_soon(_reach_hub)
             print_notice(f"Downloading {self.name} to {self._cache}")
             return TextEmbedding(self.name, str(self._cache), self._threads)
         except (OSError, ValueError, httpx.HTTPError) as fault:

@@ -107,7 +107,7 @@ def _fetch_model(name: str, profile: Profile, cache: Path, otherwise: str) -> Fo
         return [file.size or 0 for file in about.siblings or [] if file.rfilename in wanted]
 
     try:
-        megabytes = sum(call_within(PATIENCE, ask)) / 1e6
+        megabytes = sum(ask_soon(ask)) / 1e6
         print_notice(f"Downloading {name} ({megabytes:,.0f} MB) from {hub.endpoint} to {cache}")
         cache.mkdir(mode=0o700, parents=True, exist_ok=True)
         snapshot_download(profile.repository, cache_dir=cache, allow_patterns=list(wanted))
@@ -128,8 +128,8 @@ def model_missing(name: str, cache: Path, why: str, otherwise: str = OTHER_WAYS)
     return ModelUnavailable(f"the model {name} is not on this machine, and it cannot be fetched ({why})", hint)
 
 
-def call_within(seconds: float, ask: Callable[[], T]) -> T:
-    """Return or raise the result of a call; raise TimeoutError if it takes longer, as a name lookup may."""
+def ask_soon(ask: Callable[[], T]) -> T:
+    """Return or raise the result of a call; raise TimeoutError if it takes too long, as a name lookup may."""
     answers: list[T] = []
     faults: list[Exception] = []
 
@@ -141,11 +141,11 @@ def call_within(seconds: float, ask: Callable[[], T]) -> T:
 
     thread = Thread(target=run, daemon=True)
     thread.start()
-    thread.join(seconds)
+    thread.join(PATIENCE)
     if faults:
         raise faults[0]
     if not answers:
-        raise TimeoutError(f"no answer within {seconds:g} seconds")
+        raise TimeoutError(f"no answer within {PATIENCE:g} seconds")
     return answers[0]
 
 

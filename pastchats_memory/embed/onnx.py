@@ -75,7 +75,7 @@ class LocalModel:
         """The graph as onnxruntime runs it."""
         folder, profile = self._files
         with self.translated():
-            return open_graph(folder / profile.file, threads=1)
+            return open_graph(folder / profile.file)
 
     @cached_property
     def windows(self) -> Windows:

@@ -33,7 +33,6 @@ from pastchats_memory.errors import ModelUnavailable
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
-    from pathlib import Path
 
     from numpy.typing import NDArray
     from onnxruntime import InferenceSession
@@ -148,19 +147,14 @@ def _load_network() -> InferenceSession:
     of_tokenizer = Thread(target=_load_tokenizer)
     of_tokenizer.start()
     try:
-        _refuse_truncated(FOLDER / "weights.bin", WEIGHTS_BYTES)
-        session = open_graph(FOLDER / "model.onnx", threads=1, for_one=_IS_FOR_ONE_QUESTION.is_set())
+        size = (FOLDER / "weights.bin").stat().st_size
+        if size != WEIGHTS_BYTES:  # a short file, mapped into memory, may kill the process
+            raise OSError(f"weights.bin has {size:,} bytes instead of {WEIGHTS_BYTES:,}")
+        session = open_graph(FOLDER / "model.onnx", for_one=_IS_FOR_ONE_QUESTION.is_set())
     except foreign_faults(ImportError) as fault:
         raise ModelUnavailable(f"the packaged model cannot be loaded: {fault}", REINSTALL) from fault
     of_tokenizer.join()
     return session
-
-
-def _refuse_truncated(path: Path, size: int) -> None:
-    """Raise OSError for a file of another size: a short one, mapped into memory, may kill the process."""
-    found = path.stat().st_size
-    if found != size:
-        raise OSError(f"{path.name} has {found:,} bytes instead of {size:,}")
 
 
 def _load_tokenizer() -> None:

@@ -20,8 +20,8 @@ def be_discreet() -> None:
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
 
 
-def open_graph(path: Path, threads: int, *, for_one: bool = False) -> InferenceSession:
-    """Return a graph that is ready to run, on that many threads for each call.
+def open_graph(path: Path, *, for_one: bool = False) -> InferenceSession:
+    """Return a graph that is ready to run, on one thread for each call.
 
     A graph `for_one` call is ready sooner, and runs a little slower. Raises ImportError, OSError, or a fault of onnxruntime.
     """
@@ -30,7 +30,7 @@ def open_graph(path: Path, threads: int, *, for_one: bool = False) -> InferenceS
 
     path.stat()
     options = SessionOptions()
-    options.intra_op_num_threads = threads
+    options.intra_op_num_threads = 1
     options.log_severity_level = 3  # errors alone: remarks on the graph are for whoever exported it
     if for_one:
         # The weights are used as the file has them, not first copied into the processor's order.

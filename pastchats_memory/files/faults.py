@@ -7,13 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from pastchats_memory.errors import (
-    DatabaseMissing,
-    DatabaseReadOnly,
-    DiskFull,
-    MemoryFault,
-    StoreFault,
-)
+from pastchats_memory.errors import DatabaseMissing, DatabaseReadOnly, DiskFull, MemoryFault, StoreFault
 
 ELSEWHERE = "Name a database on a local disk with --db."
 AGAIN = "run the same command again; nothing is lost."

@@ -6,6 +6,7 @@ read. Nobody's file is changed by another, so two machines may do so at once, an
 
 from __future__ import annotations
 
+import secrets
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -134,7 +135,7 @@ def _open(database: Database, path: Path, access: FolderAccess, *, may_begin: bo
         raise UsageFault(
             f"{path} says that it is not encrypted, and it was before", "Somebody has changed it. Use a new folder."
         )
-    machine = known.machine if known is not None and known.host == host else files.create_machine()
+    machine = known.machine if known is not None and known.host == host else secrets.token_hex(8)
     folder = SyncFolder(marker.id, str(path.absolute()), machine, host, secret)
     if folder != known:
         with database.transaction():
@@ -149,7 +150,7 @@ def _begin(path: Path, access: FolderAccess) -> files.Marker:
                 "the folder needs a passphrase", "Use --key FILE, or --plain for a folder that nobody else can read."
             )
         if not (path / files.KEY_FILE).exists():
-            files.write_key(path, files.create_key(), _ask(access.passphrase))
+            files.write_new_key(path, _ask(access.passphrase))
     return files.write_marker(path, is_encrypted=not access.is_plain)
 
 

@@ -79,16 +79,6 @@ def describe_model(session: ModelSession) -> list[str] | None:
         return None
 
 
-def create_machine() -> str:
-    """Return a name for a machine's files, by chance."""
-    return secrets.token_hex(8)
-
-
-def create_key() -> str:
-    """Return a new age identity."""
-    return str(pyrage.x25519.Identity.generate())
-
-
 def read_marker(folder: Path) -> Marker | None:
     """Return what a folder says of itself; None before its first use. Raises UsageFault, OSError."""
     path = folder / MARKER
@@ -111,8 +101,9 @@ def write_marker(folder: Path, *, is_encrypted: bool) -> Marker:
     return marker
 
 
-def write_key(folder: Path, key: str, passphrase: str) -> None:
-    """Put the key into the folder, encrypted with the passphrase. Raises UsageFault, OSError."""
+def write_new_key(folder: Path, passphrase: str) -> None:
+    """Put a new age identity into the folder, encrypted with the passphrase. Raises UsageFault, OSError."""
+    key = str(pyrage.x25519.Identity.generate())
     write_atomic(folder / KEY_FILE, pyrage.passphrase.encrypt(key.encode(), passphrase))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.files.exclusion import SharingLimits
@@ -32,61 +33,54 @@ from pastchats_memory.team.rows import digest_name
 __all__ = ["PullReport", "PushReport", "SharePreview", "TeamAccess", "TeamMemory", "TeamStatus"]
 
 
+@dataclass(frozen=True, slots=True)
 class TeamMemory:
-    """A team's memory as this one uses it."""
+    """A team's memory as this one uses it; nothing is connected between two uses."""
 
-    def __init__(
-        self,
-        database: Database,
-        session: ModelSession,
-        access: TeamAccess,
-        limits: SharingLimits,
-        *,
-        is_merged: bool = False,
-    ) -> None:
-        """Describe the use of a team's memory beside the own one; nothing is connected yet."""
-        self._database = database
-        self._session = session
-        self._access = access
-        self._limits = limits
-        self._is_merged = is_merged
+    database: Database
+    """The own memory, open."""
+    session: ModelSession
+    access: TeamAccess
+    limits: SharingLimits
+    is_merged: bool = False
+    """Whether recall answers from the copy as well."""
 
     @property
     def has_copy(self) -> bool:
         """Return whether there is a copy of what this team shares."""
-        with copy.open_copy(self._database, self._access.endpoint) as copied:
+        with copy.open_copy(self.database, self.access.endpoint) as copied:
             return copied is not None
 
     def preview(self, project: str) -> SharePreview:
         """Return what the team would see of a project. Raises InputMissing, UsageFault, StoreFault."""
-        return push.preview_share(self._database, self._access, self._limits, project)
+        return push.preview_share(self.database, self.access, self.limits, project)
 
     def share(self, project: str) -> None:
         """Share a project from the next `push` on. Raises InputMissing, UsageFault, StoreFault."""
-        push.share(self._database, self._access, self._limits, project)
+        push.share(self.database, self.access, self.limits, project)
 
     def push(self, progress: Callable[[Progress], None] = lambda _: None) -> PushReport:
         """Write what is shared to the team, and delete what is not. Raises MemoryFault."""
-        push.require_projects(self._database, self._access)
+        push.require_projects(self.database, self.access)
         with self._open() as collection:
-            return push.push(self._database, self._session, collection, self._access, self._limits, progress)
+            return push.push(self.database, self.session, collection, self.access, self.limits, progress)
 
     def pull(self) -> PullReport:
         """Make the local copy equal to what others share. Raises MemoryFault."""
         with self._open() as collection:
-            member = push.find_own_member(self._database, self._access)
-            return copy.pull(self._database, self._session, collection, member, self._limits)
+            member = push.find_own_member(self.database, self.access)
+            return copy.pull(self.database, self.session, collection, member, self.limits)
 
     def withdraw(self, projects: Sequence[str] = ()) -> int:
         """Share some projects, or all, no more; return the number of rows that were deleted there. Raises MemoryFault."""
-        chosen = projects or team.shared_projects(self._database, self._access.endpoint)
-        push.withdraw(self._database, self._access, chosen)
+        chosen = projects or team.shared_projects(self.database, self.access.endpoint)
+        push.withdraw(self.database, self.access, chosen)
         with self._open() as collection:
             return self._delete(collection, projects) if collection.exists else 0
 
     def _delete(self, collection: Collection, projects: Sequence[str]) -> int:
         collection.load()
-        condition = push.build_member_condition(push.find_own_member(self._database, self._access))
+        condition = push.build_member_condition(push.find_own_member(self.database, self.access))
         if projects:
             keys = ", ".join(f'"{digest_name(project)}"' for project in projects)
             condition += f" and project_key in [{keys}]"
@@ -98,7 +92,7 @@ class TeamMemory:
 
     def status(self) -> TeamStatus:
         """Return what is shared, and by whom. Raises MemoryFault."""
-        known = team.load_member(self._database, self._access.endpoint)
+        known = team.load_member(self.database, self.access.endpoint)
         own, authors = Counter[str](), Counter[tuple[str, bool]]()
         with self._open() as collection:
             if collection.exists:
@@ -107,29 +101,29 @@ class TeamMemory:
                     is_self = known is not None and row["member"] == known.id
                     authors[row["author"], is_self] += 1
                     own[row["project"]] += is_self
-        shared = team.shared_projects(self._database, self._access.endpoint)
+        shared = team.shared_projects(self.database, self.access.endpoint)
         projects = [
-            SharedProject(project, team.describe_project(self._database, project)[0], own[project])
+            SharedProject(project, team.describe_project(self.database, project)[0], own[project])
             for project in sorted({*shared, *(project for project, turns in own.items() if turns)})
         ]
-        with copy.open_copy(self._database, self._access.endpoint) as copied:
+        with copy.open_copy(self.database, self.access.endpoint) as copied:
             pulled = [] if copied is None else team.count_pulled(copied)
         return TeamStatus(
-            self._access.endpoint,
-            self._access.author,
+            self.access.endpoint,
+            self.access.author,
             known.id if known else "",
             tuple(projects),
             tuple(AuthorCount(author, turns, is_self) for (author, is_self), turns in sorted(authors.items())),
             tuple(AuthorCount(author, turns) for author, turns in pulled),
-            self._is_merged,
+            self.is_merged,
         )
 
     def search(self, request: Request) -> Hits:
         """Return the team's turns that answer a request. Raises MemoryFault."""
         with self._open() as collection:
-            return ask.search(self._database, self._session, collection, request, self._limits)
+            return ask.search(self.database, self.session, collection, request, self.limits)
 
     @contextmanager
     def _open(self) -> Iterator[Collection]:
-        with open_collection(self._access.endpoint, self._access.token) as collection:
+        with open_collection(self.access.endpoint, self.access.token) as collection:
             yield collection

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import secrets
 import socket
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import orjson
@@ -44,6 +45,9 @@ BATCH = 200
 SHOWN_PROMPTS = 5
 BYTES_OF_NUMBER = 4
 
+Judgements = Mapping[str, Body]
+"""By the content_hash of the turn that asks."""
+
 
 class _Wanted(NamedTuple):
     """A row that belongs there."""
@@ -68,9 +72,7 @@ def preview_share(database: Database, access: TeamAccess, limits: SharingLimits,
         bodies = sync.turn_bodies(database, hashes[start : start + BATCH])
         redactions += sum(redact(body["content"]).kinds.total() for body in bodies)
     prompts = tuple(redact(text).text for text in team.latest_prompts(database, project, SHOWN_PROMPTS))
-    return SharePreview(
-        project, access.endpoint, access.author, turns, conversations, first, last, redactions, prompts
-    )  # fmt: skip
+    return SharePreview(project, access.endpoint, access.author, turns, conversations, first, last, redactions, prompts)
 
 
 def share(database: Database, access: TeamAccess, limits: SharingLimits, project: str) -> None:
@@ -114,13 +116,14 @@ def push(
         collection.create(session.dim)
     collection.load(session.dim if report.projects else None)
     shared = Shared(member, access.author, make_model_key(session))
-    wanted = _find_wanted(database, shared, limits, report.projects)
+    judgements = sync.judgements(database)
+    wanted = _find_wanted(database, shared, judgements, limits, report.projects)
     there = {row["id"]: row["digest"] for row in collection.select(build_member_condition(member), ["id", "digest"])}
     gone = sorted(there.keys() - wanted.keys())
     collection.delete(gone)
     report.deleted = len(gone)
     changed = [id_ for id_, one in wanted.items() if there.get(id_) != one.digest]
-    source, has_erased = _Source(database, session, shared, report), bool(gone)
+    source, has_erased = _Source(database, session, shared, judgements, report), bool(gone)
     for batch in split_into_batches(source.rows(wanted, changed), _measure_row):
         has_erased = has_erased or _loses_text(collection, batch, there)
         collection.put(batch)
@@ -171,11 +174,10 @@ def _measure_row(row: Row) -> int:
 
 
 def _find_wanted(
-    database: Database, shared: Shared, limits: SharingLimits, projects: Iterable[str]
-) -> dict[str, _Wanted]:  # fmt: skip
+    database: Database, shared: Shared, judgements: Judgements, limits: SharingLimits, projects: Iterable[str]
+) -> dict[str, _Wanted]:
     """Return the rows that belong there, by id, without their texts."""
     rules, wanted = rules_version(), {}
-    judgements = sync.judgements(database)
     for project in projects:
         for turn in team.turn_versions(database, project):
             if not limits.excludes(turn.path):
@@ -189,15 +191,15 @@ def _find_wanted(
     return wanted
 
 
+@dataclass(frozen=True, slots=True)
 class _Source:
     """Reads the rows to write from the database, with their vectors."""
 
-    def __init__(self, database: Database, session: ModelSession, shared: Shared, report: PushReport) -> None:
-        self._database = database
-        self._session = session
-        self._shared = shared
-        self._report = report
-        self._judgements = sync.judgements(database)
+    database: Database
+    session: ModelSession
+    shared: Shared
+    judgements: Judgements
+    report: PushReport
 
     def rows(self, wanted: dict[str, _Wanted], changed: Sequence[str]) -> Iterator[Row]:
         """Yield the rows of some ids. Rows without a vector stay until one can be made."""
@@ -207,24 +209,24 @@ class _Source:
             for one in some:
                 body = bodies.get(one.of.content_hash)
                 if body is None or body["vector"] is None:
-                    self._report.waiting += isinstance(one.of, TurnVersion)
+                    self.report.waiting += isinstance(one.of, TurnVersion)
                 elif isinstance(one.of, TurnVersion):
-                    yield build_turn_row(self._shared, body, one.of, one.digest)
+                    yield build_turn_row(self.shared, body, one.of, one.digest)
                 else:
-                    judgement = self._judgements.get(one.of.content_hash)
+                    judgement = self.judgements.get(one.of.content_hash)
                     vector = orjson.loads(body["vector"])
-                    yield build_episode_row(self._shared, one.project, one.of, judgement, vector, one.digest)
+                    yield build_episode_row(self.shared, one.project, one.of, judgement, vector, one.digest)
 
     def _load_bodies(self, hashes: Sequence[str]) -> dict[str, Body]:
         """Return redacted turns by content_hash; a text that redaction changed is embedded again."""
-        forgotten = sync.forgotten_turns(self._database, hashes)
+        forgotten = sync.forgotten_turns(self.database, hashes)
         bodies = {
             body["content_hash"]: redact_body(body)
-            for body in sync.turn_bodies(self._database, sorted(set(hashes) - forgotten))
+            for body in sync.turn_bodies(self.database, sorted(set(hashes) - forgotten))
         }
         for body in bodies.values():
             if body["vector"] is None:
-                (encoded,) = vectors.encode_or_defer(self._session, [body["content"]])
+                (encoded,) = vectors.encode_or_defer(self.session, [body["content"]])
                 body["vector"] = encoded or None
         return bodies
 

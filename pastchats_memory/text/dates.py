@@ -136,7 +136,7 @@ def month_end(day: date) -> date:
 
 
 def parse_number(word: str) -> int:
-    """Return the number that digits or a word of NUMBERS name."""
+    """Return the number that digits or a word of NUMBERS name; 1 for any other text."""
     return int(word) if word.isdecimal() else NUMBERS.get(word, 1)
 
 
@@ -180,10 +180,6 @@ def _read_ago(found: re.Match[str], today: date) -> Period:
 
 def _read_ahead(found: re.Match[str], today: date) -> Period:
     return today, today + _days_of(found)
-
-
-def _read_past_unit(found: re.Match[str], today: date) -> Period:
-    return today - timedelta(days=UNITS[found["unit"]]), today
 
 
 def _read_hours(found: re.Match[str], today: date) -> Period:
@@ -386,8 +382,8 @@ def _list_unit_rules() -> Iterator[TimeRule]:
     yield TimeRule(tuple(UNITS), rf"{_SIDE}{_AMOUNT} ago\b", _read_ago)
     yield TimeRule(
         tuple(UNITS),
-        rf"{_SIDE}(?:past|last(?= fortnight)) (?P<unit>week|fortnight|month|quarter|year)\b",
-        _read_past_unit,
+        rf"{_SIDE}(?:past|last(?= fortnight)) (?P<number>)(?P<unit>week|fortnight|month|quarter|year)\b",
+        _read_past_units,
         "since",
     )
     yield TimeRule(tuple(UNITS), rf"{_SIDE}(?P<which>last|previous|this|current|next) {_CALENDAR_UNIT}", _read_unit)

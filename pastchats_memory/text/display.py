@@ -154,10 +154,10 @@ def format_priority(number: int | None) -> str:
     return "" if number is None else f"P{number}"
 
 
-def format_count(number: int, noun: str, plural: str | None = None) -> str:
+def format_count(number: int, noun: str) -> str:
     """Write a number with its noun.
 
     >>> format_count(1200, "turn")
     '1,200 turns'
     """
-    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+    return f"{number:,} {noun if number == 1 else f'{noun}s'}"

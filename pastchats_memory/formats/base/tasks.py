@@ -4,15 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePath
 
-from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
-from pastchats_memory.model import TaskLink
+from pastchats_memory.formats.base.format import Format
+from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.model import Task, TaskLink, Unreadable
 
 TRACKER_FOLDERS = frozenset({".beads", ".taskmaster", "tasks", "backlog", ".backlog", "completed", "drafts", "archive", "issues", ".issues"})  # fmt: skip
 
 _TEMPLATE = re.compile(r"(?:issue|pull_request)_template(?:\.|\Z)", re.IGNORECASE)
+
+
+def task_format(
+    name: str,
+    version: int,
+    detect: Callable[[SourceFile], int],
+    read: Callable[[SourceFile], Iterator[Task | Unreadable]],
+    *,
+    verified: str,
+    is_specific: bool = True,
+) -> Format:
+    """Return the format of files that hold tasks alone."""
+    kinds = frozenset({"tasks"})
+    return Format(name, version, detect, read, kinds, verified=verified, is_specific=is_specific)
 
 
 def one_line(text: str) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from pastchats_memory.formats.base.format import Format, has_record
+from pastchats_memory.formats.base.format import has_record
 from pastchats_memory.formats.base.source import Json, Record, SourceFile, objects_of, text_of
-from pastchats_memory.formats.base.tasks import folder_of_project, join_sections, names_of, one_line
+from pastchats_memory.formats.base.tasks import folder_of_project, join_sections, names_of, one_line, task_format
 from pastchats_memory.model import Comment, Task, TaskLink, Unreadable, priority_of, status_of, type_of
 from pastchats_memory.text.timestamps import iso_utc
 
@@ -109,11 +109,4 @@ def _comments_of(issue: Json) -> Iterator[Comment]:
         yield Comment(reason, text_of(issue.get("assignee")), iso_utc(issue.get("closed_at")))
 
 
-BEADS = Format(
-    name=FORMAT,
-    version=1,
-    detect=has_record(_is_issue),
-    read=read,
-    kinds=frozenset({"tasks"}),
-    verified="2026-11",
-)
+BEADS = task_format(FORMAT, 1, has_record(_is_issue), read, verified="2026-11")

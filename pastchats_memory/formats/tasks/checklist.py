@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.markdown import front_matter, headings, in_code
 from pastchats_memory.formats.base.sibling_files import EVENTS, is_sibling, recorded_cwd
 from pastchats_memory.formats.base.source import SourceFile
-from pastchats_memory.formats.base.tasks import folder_of_project, is_template, one_line, short_hash
+from pastchats_memory.formats.base.tasks import folder_of_project, is_template, one_line, short_hash, task_format
 from pastchats_memory.model import Task, TaskLink, Unreadable
 from pastchats_memory.text.timestamps import LOCAL, iso_utc
 
@@ -201,12 +200,4 @@ def _read_todo_txt(source: SourceFile) -> Iterator[Task]:
         )
 
 
-CHECKLIST = Format(
-    name=FORMAT,
-    version=4,
-    detect=detect,
-    read=read,
-    is_specific=False,
-    kinds=frozenset({"tasks"}),
-    verified="2026-11",
-)
+CHECKLIST = task_format(FORMAT, 4, detect, read, verified="2026-11", is_specific=False)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pastchats_memory.formats.base.format import CERTAIN, Format
+from pastchats_memory.formats.base.format import CERTAIN
 from pastchats_memory.formats.base.source import (
     Json,
     Places,
@@ -19,7 +19,7 @@ from pastchats_memory.formats.base.source import (
     objects_of,
     text_of,
 )
-from pastchats_memory.formats.base.tasks import folder_of_project, names_of, one_line, word_of
+from pastchats_memory.formats.base.tasks import folder_of_project, names_of, one_line, task_format, word_of
 from pastchats_memory.model import Comment, Task, Unreadable, priority_of, type_of
 from pastchats_memory.text.timestamps import iso_utc
 
@@ -114,11 +114,4 @@ def _task(issue: Json, line: int, cwd: str) -> Task:
     )
 
 
-GITHUB_ISSUES = Format(
-    name=FORMAT,
-    version=4,
-    detect=detect,
-    read=read,
-    kinds=frozenset({"tasks"}),
-    verified="2026-11",
-)
+GITHUB_ISSUES = task_format(FORMAT, 4, detect, read, verified="2026-11")

@@ -6,10 +6,16 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.markdown import front_matter, headings, in_code
 from pastchats_memory.formats.base.source import Json, SourceFile
-from pastchats_memory.formats.base.tasks import folder_of_project, is_template, links_to, names_of, one_line
+from pastchats_memory.formats.base.tasks import (
+    folder_of_project,
+    is_template,
+    links_to,
+    names_of,
+    one_line,
+    task_format,
+)
 from pastchats_memory.model import (
     RESOLVED,
     Comment,
@@ -163,12 +169,4 @@ def _split_sections(body: list[str], title: str) -> tuple[str, list[str]]:
     ]
 
 
-ISSUE_FILES = Format(
-    name=FORMAT,
-    version=4,
-    detect=detect,
-    read=read,
-    is_specific=False,
-    kinds=frozenset({"tasks"}),
-    verified="2026-11",
-)
+ISSUE_FILES = task_format(FORMAT, 4, detect, read, verified="2026-11", is_specific=False)

@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from pastchats_memory.formats.base.format import CERTAIN, Format
+from pastchats_memory.formats.base.format import CERTAIN
 from pastchats_memory.formats.base.source import Json, Places, SourceFile, mapping_of, objects_of, text_of
-from pastchats_memory.formats.base.tasks import folder_of_project, join_sections, names_of, one_line, word_of
+from pastchats_memory.formats.base.tasks import (
+    folder_of_project,
+    join_sections,
+    names_of,
+    one_line,
+    task_format,
+    word_of,
+)
 from pastchats_memory.model import RESOLVED, Task, TaskLink, Unreadable, priority_of, status_of
 from pastchats_memory.text.timestamps import iso_utc
 
@@ -90,11 +97,4 @@ def _task(fields: Json, native_id: str, metadata: Json, links: list[TaskLink], p
     )
 
 
-TASKMASTER = Format(
-    name=FORMAT,
-    version=3,
-    detect=detect,
-    read=read,
-    kinds=frozenset({"tasks"}),
-    verified="2026-11",
-)
+TASKMASTER = task_format(FORMAT, 3, detect, read, verified="2026-11")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from pastchats_memory.formats.base.session import Position, Row, SessionBuilder,
 from pastchats_memory.formats.base.source import SAMPLE_RECORDS, Element, Json, Places, SourceFile, list_of, mapping_of
 from pastchats_memory.formats.base.tree import abandoned_places
 from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.text.hashes import conversation_hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +170,12 @@ class ConversationExport(ConversationFile):
 
     def add_other(self, builder: SessionBuilder, message: Message, at: Position) -> None:
         """Add a message of any other role."""
+
+
+def id_or_hash(conversation: Json, words: Iterable[tuple[str, str]]) -> str:
+    """Return the id of a conversation as text, else a hash of its words, which are pairs of role and text."""
+    own_id = conversation.get("id")
+    return str(own_id) if isinstance(own_id, int | str) and own_id != "" else conversation_hash(words)
 
 
 def first_filled(texts: Sequence[str]) -> str:

@@ -6,14 +6,13 @@ results come in any order, and their name (`custom_id`) is unique within one bat
 
 from __future__ import annotations
 
-from pastchats_memory.formats.base.conversation_export import ConversationExport, Message
+from pastchats_memory.formats.base.conversation_export import ConversationExport, Message, id_or_hash
 from pastchats_memory.formats.base.dialect import Dialect
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, objects_of, parse_json, text_of
 from pastchats_memory.formats.base.thoughts import without_thoughts
 from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.formats.registry import any_dialect
-from pastchats_memory.text.hashes import conversation_hash
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 KEYS = frozenset({
@@ -62,12 +61,9 @@ class OpenAiMessages(ConversationExport):
         batch = _parse_batch_line(conversation)
         conversation = batch or conversation
         metadata: Json = {"custom_id": text_of(mapping_of(batch.get("metadata")).get("custom_id"))}
-        own_id = conversation.get("id")
-        if isinstance(own_id, int | str) and own_id != "":
-            return SessionInfo(str(own_id), metadata=metadata)
         messages = [mapping_of(message) for message in _listed_messages(conversation)]
         words = ((text_of(message.get("role")), "\n\n".join(_texts(message))) for message in messages)
-        return SessionInfo(conversation_hash(words), metadata=metadata)
+        return SessionInfo(id_or_hash(conversation, words), metadata=metadata)
 
     def add_tools(self, builder: SessionBuilder, message: Message, _at: Position) -> None:
         """Add the calls of an answer: `tool_calls`, the earlier `function_call`, or a part of the content."""

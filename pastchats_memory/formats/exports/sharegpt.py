@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pastchats_memory.formats.base.conversation_export import ConversationExport, Message
+from pastchats_memory.formats.base.conversation_export import ConversationExport, Message, id_or_hash
 from pastchats_memory.formats.base.dialect import Dialect
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import (
@@ -18,7 +18,6 @@ from pastchats_memory.formats.base.source import (
 from pastchats_memory.formats.base.thoughts import without_thoughts
 from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.formats.registry import any_dialect
-from pastchats_memory.text.hashes import conversation_hash
 
 _NAMES = {
     "user": "human user",
@@ -63,12 +62,9 @@ class ShareGpt(ConversationExport):
 
     def describe(self, conversation: Json, _source: SourceFile) -> SessionInfo:
         """Return the id of a conversation, else a hash of its words."""
-        own_id = conversation.get("id")
-        if isinstance(own_id, int | str) and own_id != "":
-            return SessionInfo(str(own_id))
         turns = objects_of(conversation.get("conversations"))
         words = ((_role_of(turn), text_of(turn.get("value"))) for turn in turns)
-        return SessionInfo(conversation_hash(pair for pair in words if pair[0] in ("user", "assistant")))
+        return SessionInfo(id_or_hash(conversation, (pair for pair in words if pair[0] in ("user", "assistant"))))
 
     def add_answer(self, builder: SessionBuilder, message: Message, at: Position) -> None:
         """Add the words of an answer, then the calls in tags behind them."""

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging, name_ways_back, notify, warn
+
+if TYPE_CHECKING:
+    from pastchats_memory.memory import Memory
 
 
 class CommandResult(NamedTuple):
@@ -43,47 +47,62 @@ def make_command(
 def ask_memory(
     name: str,
     *examples: str,
-    group: click.Group | None = None,
     create: bool = False,
     create_for: str = "",
     flags: Sequence[str] = (),
-    above: str = "",
+    check: Callable[..., object] | None = None,
+    **further: Any,
 ) -> Callable[[Callable[..., CommandResult]], click.Command]:
     """Return a decorator that makes a function of an open memory a command with `--db` and `--json`.
 
     Args:
         name: of the command.
         examples: command lines for its help.
-        group: of a subcommand.
         create: create a missing database.
         create_for: name of an option that needs none.
         flags: names of options that are settings of the configuration.
-        above: text above the examples.
+        check: gets the arguments before the database is opened or made, and raises UsageFault for wrong ones.
+        further: what `make_command` takes.
     """
 
-    def decorate(ask: Callable[..., CommandResult]) -> click.Command:
-        @functools.wraps(ask)
+    def open_for(db: str | None, given: dict[str, Any]) -> Memory:
+        settings = {flag: given.pop(flag) for flag in flags}
+        if check is not None:
+            check(**given)
+        return options.open_memory(db, create=create or given.get(create_for, False), **settings)
+
+    return _give_result(open_for, name, *examples, **further)
+
+
+def give_result(name: str, *examples: str, **further: Any) -> Callable[[Callable[..., CommandResult]], click.Command]:
+    """Return a decorator that makes a function of the value of `--db` a command with `--db` and `--json`."""
+    return _give_result(lambda db, _: nullcontext(db), name, *examples, **further)
+
+
+def _give_result(
+    enter: Callable[[str | None, dict[str, Any]], AbstractContextManager[object]],
+    name: str,
+    *examples: str,
+    **further: Any,
+) -> Callable[[Callable[..., CommandResult]], click.Command]:
+    def decorate(find: Callable[..., CommandResult]) -> click.Command:
+        @functools.wraps(find)
         def run(*, db: str | None, as_json: bool, **given: Any) -> int:
             if "query_words" in given:
                 given["query"] = options.query_text(given.pop("query_words"), given.pop("query_option"))
-            with options.open_memory(
-                db, create=create or given.get(create_for, False), **{flag: given.pop(flag) for flag in flags}
-            ) as memory:
-                result = ask(memory, **given)
+            for answer in ("yes", "no"):  # `options.agree` reads them
+                given.pop(answer, None)
+            with enter(db, given) as source:
+                result = find(source, **given)
                 printed = _render(result, as_json=as_json)
             return _print(result, printed)
 
         own = vars(run).pop("__click_params__", [])
         options.database(options.as_json(run))
         run.__click_params__ += own  # type: ignore[attr-defined] # click's list, the last option first
-        return make_command(name, *examples, group=group, above=above)(run)
+        return make_command(name, *examples, **further)(run)
 
     return decorate
-
-
-def print_result(result: CommandResult, *, as_json: bool) -> int:
-    """Print a result as JSON or as text, then its warnings, and return the exit code."""
-    return _print(result, _render(result, as_json=as_json))
 
 
 def _render(result: CommandResult, *, as_json: bool) -> Mapping[str, object] | str:

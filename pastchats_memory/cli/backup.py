@@ -7,12 +7,13 @@ from pathlib import Path
 
 import click
 
-from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.asking import CommandResult, ask_memory, make_command
-from pastchats_memory.cli.output import counted, emit_json, notify
+from pastchats_memory.cli import options
+from pastchats_memory.cli.asking import CommandResult, ask_memory, give_result
+from pastchats_memory.cli.output import counted, notify
 from pastchats_memory.config import load
 from pastchats_memory.errors import InputMissing
 from pastchats_memory.memory import Memory
+from pastchats_memory.store.backup import Counts
 from pastchats_memory.text.display import escape_path
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.views.answers.database import BACKUP, RESTORE, Backup, Restored
@@ -32,15 +33,14 @@ def backup(memory: Memory, file: Path, force: bool) -> CommandResult:
     """
     options.interrupt_in_order()
     copied = memory.backup(file, force=force)
-    holds = f"{counted(copied.turns, 'turn')} and {counted(copied.tasks, 'task')}"
     return CommandResult(
         lambda: BACKUP.build([Backup(utf8(str(file)), copied)]),
-        lambda: f"{escape_path(str(file))}: {holds}, {copied.bytes / 1e6:,.1f} MB",
+        lambda: f"{escape_path(str(file))}: {_count_rows(copied)}, {copied.bytes / 1e6:,.1f} MB",
         is_folded=True,
     )
 
 
-@make_command(
+@give_result(
     "restore",
     "pastchats-memory backup ~/memory-backup.db",
     "pastchats-memory restore ~/memory-backup.db",
@@ -49,9 +49,7 @@ def backup(memory: Memory, file: Path, force: bool) -> CommandResult:
 @click.argument("file", type=click.Path(path_type=Path))
 @options.yes
 @options.no
-@options.database
-@options.as_json
-def restore(file: Path, yes: bool, no: bool, db: str | None, as_json: bool) -> int:
+def restore(db: str | None, file: Path) -> CommandResult:
     """Replace the memory by the one in FILE.
 
     FILE is checked first, and only read. The old memory stays until the new one is complete; a process that reads
@@ -62,19 +60,20 @@ def restore(file: Path, yes: bool, no: bool, db: str | None, as_json: bool) -> i
     if not os.path.lexists(file):
         raise InputMissing(f"{file}: no such file", "Name a file that `pastchats-memory backup` wrote.")
     path = load(db).database
-    is_there = os.path.lexists(path)
-    if is_there and not options.agree(f"Replace the memory in {path}?", yes=yes, no=no, as_json=as_json):
+    if os.path.lexists(path) and not options.agree(f"Replace the memory in {path}?"):
         notify(f"{path} is as it was; --yes replaces it.")
-        if as_json:
-            emit_json(RESTORE.build([]))
-        return NOTHING
+        return CommandResult(lambda: RESTORE.build([]), lambda: "", is_found=False)
     restored, aside = Memory.restore(file, path)
-    if as_json:
-        put_aside = None if aside is None else utf8(str(aside))
-        emit_json(RESTORE.build([Restored(Backup(utf8(str(file)), restored), utf8(str(path)), put_aside)]))
-    else:
-        click.echo(f"{escape_path(str(path))}: {counted(restored.turns, 'turn')} and {counted(restored.tasks, 'task')}")
     if aside:
         notify(f"The memory that was there is damaged; it is in {aside} now.")
         notify("Text that was forgotten in it since the backup is back: forget it again.")
-    return DONE
+    put_aside = None if aside is None else utf8(str(aside))
+    return CommandResult(
+        lambda: RESTORE.build([Restored(Backup(utf8(str(file)), restored), utf8(str(path)), put_aside)]),
+        lambda: f"{escape_path(str(path))}: {_count_rows(restored)}",
+        is_folded=True,
+    )
+
+
+def _count_rows(counts: Counts) -> str:
+    return f"{counted(counts.turns, 'turn')} and {counted(counts.tasks, 'task')}"

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from pastchats_memory import config
-from pastchats_memory.cli import options
-from pastchats_memory.cli.asking import CommandResult, make_command, print_result
+from pastchats_memory.cli.asking import CommandResult, give_result
 from pastchats_memory.cli.output import table
 from pastchats_memory.text.display import one_line
 from pastchats_memory.views.answers.settings import CONFIG
 from pastchats_memory.views.settings import format_setting, list_settings
 
 
-@make_command(
+@give_result(
     "config",
     "pastchats-memory config",
     "pastchats-memory config --json | jq '.results[] | select(.origin != \"default\")'",
 )
-@options.database
-@options.as_json
-def command(db: str | None, as_json: bool) -> int:
+def command(db: str | None) -> CommandResult:
     """Show every setting with its value and its origin: a flag, a variable, a line of a file, or the default.
 
     The project's file is the nearest pastchats-memory.toml up to the root of your repository. Your own is
@@ -28,10 +25,9 @@ def command(db: str | None, as_json: bool) -> int:
     rows = list_settings(effective)
     cells = [[row.key, one_line(format_setting(row.value)), one_line(row.origin)] for row in rows]
     own = config.own_file()
-    result = CommandResult(
+    return CommandResult(
         lambda: CONFIG.build(rows, effective.warnings),
         lambda: table(cells, ["key", "value", "from"], stretch=1),
         notes=[f"Your own file would be {own}"] if own is not None and not own.exists() else [],
         warnings=effective.warnings,
     )
-    return print_result(result, as_json=as_json)

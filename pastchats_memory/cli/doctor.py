@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import click
-
-from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.asking import make_command
-from pastchats_memory.cli.output import emit_json, hanging
+from pastchats_memory.cli import options
+from pastchats_memory.cli.asking import CommandResult, give_result
+from pastchats_memory.cli.output import hanging
 from pastchats_memory.config import load, state_folder
 from pastchats_memory.errors import DatabaseCorrupt, MemoryFault, UsageFault
 from pastchats_memory.hooks.calls import list_calls
@@ -21,7 +19,7 @@ from pastchats_memory.text.encoding import utf8
 from pastchats_memory.views.answers.database import DOCTOR
 
 
-@make_command(
+@give_result(
     "doctor",
     "pastchats-memory doctor",
     "pastchats-memory doctor --yes",
@@ -29,9 +27,7 @@ from pastchats_memory.views.answers.database import DOCTOR
 )
 @options.yes
 @options.no
-@options.database
-@options.as_json
-def command(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
+def command(db: str | None) -> CommandResult:
     """Check the database, the model, the engine, the sources and hooks; exit 1 if something needs repair.
 
     For each agent with hooks it shows when one last ran, and what it did. The report has no text of a conversation.
@@ -40,22 +36,21 @@ def command(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
     stays next to the new one. End other processes that use the database before.
     """
     checks = _run_checks(db)
-    if not as_json:
-        _print_checks(checks)
+    text = _describe(checks)
     if any(not check.is_well and check.remedy == REPAIR for check in checks):
         question = "Recover what is readable into a new database, and keep this one next to it?"
-        if options.agree(question, yes=yes, no=no, as_json=as_json):
+        plan, text = text, ""
+        if options.agree(question, lambda: plan, is_always_shown=True):
             report = Memory.repair(load(db).database)
-            after = [
-                HealthCheck("salvage", is_well=True, detail=utf8(report.detail), remedy=report.remedy),
-                *_run_checks(db),
-            ]
-            if not as_json:
-                _print_checks(after)
-            checks = after
-    if as_json:
-        emit_json(DOCTOR.build(checks))
-    return DONE if all(check.is_well for check in checks) else NOTHING
+            salvage = HealthCheck("salvage", is_well=True, detail=utf8(report.detail), remedy=report.remedy)
+            checks = [salvage, *_run_checks(db)]
+            text = _describe(checks)
+    return CommandResult(
+        lambda: DOCTOR.build(checks),
+        lambda: text,
+        is_found=all(check.is_well for check in checks),
+        is_folded=True,
+    )
 
 
 def _run_checks(db: str | None) -> list[HealthCheck]:
@@ -101,9 +96,11 @@ def _check_hooks() -> list[HealthCheck]:
     return checks
 
 
-def _print_checks(checks: list[HealthCheck]) -> None:
+def _describe(checks: list[HealthCheck]) -> str:
+    lines = []
     for check in checks:
         mark = "ok  " if check.is_well else "MEND"
-        click.echo(hanging(f"{mark}  {check.check:12} {check.detail}", under=19))
+        lines.append(hanging(f"{mark}  {check.check:12} {check.detail}", under=19))
         if check.remedy and (not check.is_well or check.check == "salvage"):
-            click.echo(hanging(f"{'':19}{check.remedy}", under=19))
+            lines.append(hanging(f"{'':19}{check.remedy}", under=19))
+    return "\n".join(lines)

@@ -8,9 +8,8 @@ from typing import Any
 
 import click
 
-from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.asking import make_command
-from pastchats_memory.cli.output import counted, emit_json
+from pastchats_memory.cli.asking import CommandResult, give_result
+from pastchats_memory.cli.output import counted
 from pastchats_memory.config import load, toml
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.exclusion import make_pattern
@@ -19,7 +18,7 @@ from pastchats_memory.text.display import escape_path
 from pastchats_memory.views.answers.settings import EXCLUDE, Exclusion
 
 
-@make_command(
+@give_result(
     "exclude",
     "pastchats-memory exclude ~/work/secret",
     "pastchats-memory exclude --project acme",
@@ -32,11 +31,9 @@ from pastchats_memory.views.answers.settings import EXCLUDE, Exclusion
 )
 @click.option("--list", "listed", is_flag=True, help="List what is excluded.")
 @click.option("--remove", is_flag=True, help="Remove from the list, so that it is indexed again.")
-@options.database
-@options.as_json
 def command(
-    paths: tuple[str, ...], projects: tuple[str, ...], listed: bool, remove: bool, db: str | None, as_json: bool
-) -> int:
+    db: str | None, paths: tuple[str, ...], projects: tuple[str, ...], listed: bool, remove: bool
+) -> CommandResult:
     """Keep files, folders or projects out of the memory: a list in your own pastchats-memory.toml.
 
     No index run reads them, and no turn of them is stored. Rows that are in the memory already stay until you forget them; the
@@ -49,11 +46,21 @@ def command(
         (toml.include_again if remove else toml.exclude)([*named.values()])
     there = toml.excluded()
     stored = {} if listed or remove else _stored(db, paths, projects)
-    if as_json:
-        emit_json(EXCLUDE.build([Exclusion(one, stored.get(one, 0)) for one in there]))
-    else:
-        _print(there, named, stored, listed=listed, remove=remove)
-    return NOTHING if listed and not there else DONE
+    verb = "No longer excluded" if remove else "Excluded"
+    changed = () if listed else named.values()
+    lines = map(escape_path, there) if listed else (f"{verb}: {escape_path(pattern)}" for pattern in changed)
+    return CommandResult(
+        lambda: EXCLUDE.build([Exclusion(one, stored.get(one, 0)) for one in there]),
+        lambda: "\n".join(lines),
+        is_found=bool(there) or not listed,
+        nothing="Nothing is excluded in your own file.",
+        notes=[
+            f"{counted(stored[one], 'row')} of it stay in the memory until you forget them: `pastchats-memory forget`."
+            for one in changed
+            if stored.get(one)
+        ],
+        is_folded=True,
+    )
 
 
 def _stored(db: str | None, paths: tuple[str, ...], projects: tuple[str, ...]) -> dict[str, int]:
@@ -65,18 +72,3 @@ def _stored(db: str | None, paths: tuple[str, ...], projects: tuple[str, ...]) -
         found: dict[str, Any] = {make_pattern(path): memory.forget(source=path, dry_run=True) for path in paths}
         found |= {glob.escape(name): memory.forget(project=name, dry_run=True) for name in projects}
     return {pattern: one.total for pattern, one in found.items()}
-
-
-def _print(
-    there: tuple[str, ...], named: dict[str, str], stored: dict[str, int], *, listed: bool, remove: bool
-) -> None:
-    if listed:
-        click.echo(
-            "\n".join(map(escape_path, there)) if there else "Nothing is excluded in your own file.", err=not there
-        )
-        return
-    for pattern in named.values():
-        click.echo(f"{'No longer excluded' if remove else 'Excluded'}: {escape_path(pattern)}")
-        if stored.get(pattern):
-            rows = counted(stored[pattern], "row")
-            click.echo(f"{rows} of it stay in the memory until you forget them: `pastchats-memory forget`.", err=True)

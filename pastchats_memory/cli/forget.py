@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import click
 
-from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.asking import make_command
-from pastchats_memory.cli.output import counted, emit_json, hanging, table, warn
+from pastchats_memory.cli import options
+from pastchats_memory.cli.asking import CommandResult, ask_memory
+from pastchats_memory.cli.output import counted, table, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.maintenance.forget import ForgetResult
 from pastchats_memory.memory import Memory
@@ -38,7 +39,14 @@ WIDTH = 100
 LAST = "last"
 
 
-@make_command(
+def _check(*, listed: bool, undo: str | None, **by: Any) -> None:
+    if (listed or undo is not None) and any(by.values()):
+        raise UsageFault("--list and --undo go alone", "Leave the other options out.")
+    if undo not in (None, LAST) and number_of(undo) is None:
+        raise UsageFault(f"{undo!r} is no number of a forgetting", "See `pastchats-memory forget --list`.")
+
+
+@ask_memory(
     "forget",
     "pastchats-memory forget --id 12 --id t:PUMP-1",
     "pastchats-memory forget --query 'launch code'",
@@ -46,6 +54,7 @@ LAST = "last"
     "pastchats-memory forget --source ~/.claude/projects/-home-me-acme",
     "pastchats-memory forget --list",
     "pastchats-memory forget --undo 3",
+    check=_check,
 )
 @click.option("--id", "ids", metavar="ID", multiple=True, help="12, t:KEY, c:5 or a:7; repeatable.")
 @click.option("--conversation", metavar="ID", help="A conversation, by its own id.")
@@ -66,41 +75,27 @@ LAST = "last"
 )
 @options.yes
 @options.no
-@options.database
-@options.as_json
-def command(
-    listed: bool,
-    undo: str | None,
-    yes: bool,
-    no: bool,
-    db: str | None,
-    as_json: bool,
-    **by: Any,
-) -> int:
+def command(memory: Memory, listed: bool, undo: str | None, ids: tuple[str, ...], **by: Any) -> CommandResult:
     """Delete what matches all the options, and keep it from coming back by another index run, import or copy.
 
     The matches are shown first, and you are asked. Without a terminal and without --yes nothing is deleted, exit code 1. Later
     text in the same conversation is indexed; `exclude` keeps a source or project out from the start.
     """
-    if (listed or undo is not None) and any(by.values()):
-        raise UsageFault("--list and --undo go alone", "Leave the other options out.")
-    with options.open_memory(db) as memory:
-        if listed:
-            return _list(memory.list_forgettings(), as_json=as_json)
-        if undo is not None:
-            return _undo(memory, undo, as_json=as_json)
-        ids = by.pop("ids")
-        found = memory.forget(*ids, **by, dry_run=True)
-        warn([*([] if as_json else describe_mentions(found.mentions)), *describe_other_rows(found)])
-        if not (found and (yes or _agreed(found, no=no, as_json=as_json))):
-            return _left(found, "forget", as_json=as_json)
-        return _gone(memory.forget(*ids, **by), "forget", as_json=as_json)
+    if listed:
+        return _list(memory.list_forgettings())
+    if undo is not None:
+        return _undo(memory, undo)
+    found = memory.forget(*ids, **by, dry_run=True)
+    mentions = [] if options.is_json_wanted() else describe_mentions(found.mentions)
+    warn([*mentions, *describe_other_rows(found)])
+    return _forget(found, lambda: memory.forget(*ids, **by), ForgetFoundBody, ForgetForgottenBody)
 
 
-@make_command(
+@ask_memory(
     "prune",
     "pastchats-memory prune --before 2025-01-01",
     "pastchats-memory prune --before 2025-01-01 --yes --json",
+    check=lambda before: Memory.check_filters(since=before),
 )
 @click.option(
     "--before",
@@ -110,112 +105,94 @@ def command(
 )
 @options.yes
 @options.no
-@options.database
-@options.as_json
-def prune(before: str, yes: bool, no: bool, db: str | None, as_json: bool) -> int:
+def prune(memory: Memory, before: str) -> CommandResult:
     """Delete all turns before a date, and keep older ones out from now on, wherever they come from.
 
     Turns and notes without a time stay, and so do tasks. `forget --list` shows it and `forget --undo` undoes it.
     """
-    with options.open_memory(db) as memory:
-        found = memory.prune(before, dry_run=True)
-        if not (found and (yes or _agreed(found, no=no, as_json=as_json))):
-            return _left(found, "prune", as_json=as_json)
-        return _gone(memory.prune(before), "prune", as_json=as_json)
+    found = memory.prune(before, dry_run=True)
+    return _forget(found, lambda: memory.prune(before), PruneFoundBody, PruneForgottenBody)
 
 
-@make_command(
+@ask_memory(
     "purge",
     "pastchats-memory purge",
     "pastchats-memory purge --yes --json",
 )
 @options.yes
 @options.no
-@options.database
-@options.as_json
-def purge(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
+def purge(memory: Memory) -> CommandResult:
     """Delete the whole memory: turns, tasks, vectors and the state of files. Transcripts stay as they are.
 
     Only hashes of forgotten text remain, so it stays forgotten; all else can be indexed again. Without a terminal and
     without --yes nothing is deleted, exit code 1.
     """
-    with options.open_memory(db) as memory:
-        state = memory.status()
-        tasks = memory.tasks.count()
-        agreed = yes
-        if not yes and not as_json:
-            about = f"{counted(state.turns, 'turn')} and {counted(tasks, 'task')}"
-            click.echo(hanging(f"This would delete {about}: all of {state.database}."))
-            agreed = options.agree("Delete all of it for good?", yes=False, no=no)
-        if agreed:
-            memory.purge()
-    if as_json:
-        emit_json(to_json(PurgeBody("purged" if agreed else "found", [Purged(state.turns, tasks)])))
-    else:
-        click.echo("The memory is empty." if agreed else "Nothing was deleted; --yes deletes it.", err=not agreed)
-    return DONE if agreed else NOTHING
+    state = memory.status()
+    tasks = memory.tasks.count()
+    about = f"{counted(state.turns, 'turn')} and {counted(tasks, 'task')}"
+    plan = f"This would delete {about}: all of {state.database}."
+    agreed = options.agree("Delete all of it for good?", lambda: plan)
+    if agreed:
+        memory.purge()
+    return CommandResult(
+        lambda: to_json(PurgeBody("purged" if agreed else "found", [Purged(state.turns, tasks)])),
+        lambda: "The memory is empty.",
+        is_found=agreed,
+        nothing="Nothing was deleted; --yes deletes it.",
+    )
 
 
-def _agreed(found: ForgetResult, *, no: bool, as_json: bool) -> bool:
-    """Show what would be deleted, and ask if there is a terminal."""
-    if as_json:
-        return False
-    click.echo(f"This would be forgotten: {describe_rows(found)}.")
+def _forget(
+    found: ForgetResult, forget: Callable[[], ForgetResult], found_body: type, forgotten_body: type
+) -> CommandResult:
+    """Forget what was found if the user agrees."""
+    gone = forget() if found and options.agree("Forget it for good?", lambda: _describe(found)) else None
+    if gone is not None and gone.forgetting is not None:
+        undo = f"`pastchats-memory forget --undo {gone.forgetting.number}` would let it be indexed again."
+        return CommandResult(lambda: to_json(gone, forgotten_body), lambda: f"Forgotten: {describe_rows(gone)}. {undo}")
+    left = found if gone is None else gone  # another process may have been quicker
+    return CommandResult(
+        lambda: to_json(left, found_body),
+        lambda: "",
+        is_found=False,
+        nothing="Nothing was forgotten; --yes forgets it." if left else "There is nothing of that in the memory.",
+    )
+
+
+def _describe(found: ForgetResult) -> str:
+    """Return what would be deleted, a line for each of the first rows."""
+    lines = [f"This would be forgotten: {describe_rows(found)}."]
     for row in found.rows[:SHOWN]:
         words = one_line(row.content[:WIDTH]) if row.content else "(of a private project)"
         about = (escape_name(row.id), format_time(row.timestamp), escape_name(row.project), words)
-        click.echo(hanging("  " + " · ".join(filter(None, about))))
+        lines.append("  " + " · ".join(filter(None, about)))
     more = found.total - min(SHOWN, len(found.rows))
-    if more:
-        click.echo(f"  … and {more:,} more")
-    return options.agree("Forget it for good?", yes=False, no=no)
+    return "\n".join([*lines, *([f"  … and {more:,} more"] if more else [])])
 
 
-def _left(found: ForgetResult, command: str, *, as_json: bool) -> int:
-    if as_json:
-        emit_json(to_json(found, PruneFoundBody if command == "prune" else ForgetFoundBody))
-    elif not found:
-        click.echo("There is nothing of that in the memory.", err=True)
-    else:
-        click.echo("Nothing was forgotten; --yes forgets it.", err=True)
-    return NOTHING
+def _list(known: list[Forgetting]) -> CommandResult:
+    rows = [[one.number, format_time(one.at), describe_rows(one), describe_criteria(one)] for one in known]
+    return CommandResult(
+        lambda: to_json(ForgetListBody("listed", known)),
+        lambda: table(rows, ["number", "when", "what", "chosen by"], stretch=3),
+        is_found=bool(known),
+        nothing="Nothing is forgotten.",
+        is_folded=True,
+    )
 
 
-def _gone(gone: ForgetResult, command: str, *, as_json: bool) -> int:
-    if gone.forgetting is None:  # another process was quicker
-        return _left(gone, command, as_json=as_json)
-    if as_json:
-        emit_json(to_json(gone, PruneForgottenBody if command == "prune" else ForgetForgottenBody))
-    else:
-        number = gone.forgetting.number
-        text = f"Forgotten: {describe_rows(gone)}. `pastchats-memory forget --undo {number}` would let it be indexed again."
-        click.echo(hanging(text))
-    return DONE
-
-
-def _list(known: list[Forgetting], *, as_json: bool) -> int:
-    if as_json:
-        emit_json(to_json(ForgetListBody("listed", known)))
-    elif known:
-        rows = [[one.number, format_time(one.at), describe_rows(one), describe_criteria(one)] for one in known]
-        click.echo(table(rows, ["number", "when", "what", "chosen by"], stretch=3))
-    else:
-        click.echo("Nothing is forgotten.", err=True)
-    return DONE if known else NOTHING
-
-
-def _undo(memory: Memory, number: str, *, as_json: bool) -> int:
-    if number != LAST and number_of(number) is None:
-        raise UsageFault(f"{number!r} is no number of a forgetting", "See `pastchats-memory forget --list`.")
+def _undo(memory: Memory, number: str) -> CommandResult:
     lifted = memory.undo_forget(None if number == LAST else int(number))
-    if as_json:
-        emit_json(to_json(ForgetListBody("undone", [lifted] if lifted else [])))
-    elif lifted is None:
-        click.echo("There is no such; see `pastchats-memory forget --list`.", err=True)
-    else:
-        text = (
-            f"Lifted {lifted.number}: {describe_rows(lifted)}, chosen by {describe_criteria(lifted)}. The text itself is gone; it comes back "
-            "only where its files are indexed again: pastchats-memory index --force PATH"
-        )
-        click.echo(hanging(text))
-    return DONE if lifted else NOTHING
+    return CommandResult(
+        lambda: to_json(ForgetListBody("undone", [lifted] if lifted else [])),
+        lambda: _describe_undone(lifted) if lifted else "",
+        is_found=lifted is not None,
+        nothing="There is no such; see `pastchats-memory forget --list`.",
+    )
+
+
+def _describe_undone(lifted: Forgetting) -> str:
+    return (
+        f"Lifted {lifted.number}: {describe_rows(lifted)}, chosen by {describe_criteria(lifted)}. The text itself is gone; it comes back "
+        "only where its files are indexed again: pastchats-memory index --force PATH"
+    )

@@ -2,39 +2,36 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
-from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json, hanging, is_terminal, notify
+from pastchats_memory.cli import options
+from pastchats_memory.cli.asking import CommandResult, give_result
+from pastchats_memory.cli.output import hanging
 from pastchats_memory.config import state_folder
 from pastchats_memory.hooks.install import TARGETS, SettingsChange, advice, plan_install, plan_uninstall, write
 from pastchats_memory.text.display import sanitise
+from pastchats_memory.views.answers.listing import Listing
 from pastchats_memory.views.answers.settings import INSTALL, UNINSTALL, FileChange
 
+LIST_OF_TARGETS = f"\b\nTargets: {', '.join(TARGETS)}"
+target_argument = click.argument("target", metavar="TARGET", type=options.Choice(TARGETS))
+diff_option = click.option("--diff", "show_diff", is_flag=True, help="Show the diff of each file, not a line.")
 
-@click.command(
+
+@give_result(
     "install",
-    epilog=f"""\b
-Targets: {", ".join(TARGETS)}
-
-\b
-Examples:
-  pastchats-memory install claude-code
-  pastchats-memory install codex --print
-  pastchats-memory install claude-code --diff
-  pastchats-memory install gemini --yes
-""",
+    "pastchats-memory install claude-code",
+    "pastchats-memory install codex --print",
+    "pastchats-memory install claude-code --diff",
+    "pastchats-memory install gemini --yes",
+    above=LIST_OF_TARGETS,
 )
-@click.argument("target", metavar="TARGET", type=options.Choice(TARGETS))
+@target_argument
 @click.option("--print", "only_print", is_flag=True, help="Show the diff and change nothing.")
-@click.option("--diff", "show_diff", is_flag=True, help="Show the diff of each file, not a line.")
+@diff_option
 @options.yes
 @options.no
-@options.database
-@options.as_json
-def install(target: str, only_print: bool, show_diff: bool, yes: bool, no: bool, db: str | None, as_json: bool) -> int:
+def install(db: str | None, target: str, only_print: bool, show_diff: bool) -> CommandResult:
     """Add hooks to a coding agent: recall before each prompt, index after each session.
 
     Lists the files that change, keeps a copy of each original next to it, and leaves everything else in it alone.
@@ -42,72 +39,58 @@ def install(target: str, only_print: bool, show_diff: bool, yes: bool, no: bool,
     without --yes nothing is changed, exit code 1.
     """
     changes = plan_install(target, db, state_folder())
-    if not changes and not as_json:
-        click.echo(f"{target} has our hooks already.", err=True)
-    answer = False if no or only_print else yes or None
-    code = apply_changes("install", target, changes, answer=answer, show_diff=show_diff or only_print, as_json=as_json)
-    if code == DONE and not as_json:
-        text = (
-            f"Its next sessions recall before each prompt; `pastchats-memory uninstall {target}` takes this out again."
-        )
-        notify(text)
-    if not as_json and (code == DONE or not changes):
-        for sentence in advice(target):
-            notify(sentence)
-    return DONE if only_print or not changes else code
+    result = _apply(target, changes, INSTALL, show_diff=show_diff or only_print, only_print=only_print)
+    notes = [*result.notes]
+    if not changes:
+        notes.append(f"{target} has our hooks already.")
+    elif result.is_found:
+        undo = f"`pastchats-memory uninstall {target}` takes this out again."
+        notes.append(f"Its next sessions recall before each prompt; {undo}")
+    if result.is_found or not changes:
+        notes += advice(target)
+    return result._replace(notes=notes, is_found=result.is_found or only_print or not changes)
 
 
-def apply_changes(
-    verb: str, target: str, changes: list[SettingsChange], *, answer: bool | None, show_diff: bool, as_json: bool
-) -> int:
-    """Show the changes, make them if the answer is yes, and return the exit code.
-
-    The answer None asks at a terminal, and is no elsewhere.
-    """
-    if not as_json:
-        for change in changes:
-            click.echo(sanitise(change.diff) if show_diff else f"{hanging(sanitise(change.summary))}\n", nl=False)
-    if answer is None:
-        asks = bool(changes) and is_terminal(sys.stdin) and not as_json
-        answer = asks and click.confirm("Make these changes?", err=True)
-    copies = write(target, changes, state_folder(), is_install=verb == "install") if answer and changes else {}
-    if as_json:
-        results = [FileChange(str(one.path), one.diff, answer, copies.get(one.path)) for one in changes]
-        emit_json((INSTALL if verb == "install" else UNINSTALL).build(results))
-    elif changes:
-        for copy in copies.values():
-            notify(f"The file as it was: {copy}")
-        if not answer:
-            click.echo("Nothing was changed; --yes makes the changes.", err=True)
-    return DONE if answer and changes else NOTHING
-
-
-@click.command(
+@give_result(
     "uninstall",
-    epilog=f"""\b
-Targets: {", ".join(TARGETS)}
-
-\b
-Examples:
-  pastchats-memory uninstall claude-code
-  pastchats-memory uninstall codex --yes
-""",
+    "pastchats-memory uninstall claude-code",
+    "pastchats-memory uninstall codex --yes",
+    above=LIST_OF_TARGETS,
 )
-@click.argument("target", metavar="TARGET", type=options.Choice(TARGETS))
-@click.option("--diff", "show_diff", is_flag=True, help="Show the diff of each file, not a line.")
+@target_argument
+@diff_option
 @options.yes
 @options.no
-@options.database
-@options.as_json
-def uninstall(target: str, show_diff: bool, yes: bool, no: bool, db: str | None, as_json: bool) -> int:
+def uninstall(_: str | None, target: str, show_diff: bool) -> CommandResult:
     """Remove from an agent's settings what `install` added, and nothing else.
 
     The memory itself stays as it is. At a terminal it asks first. Without a terminal and without --yes nothing is
     changed, exit code 1.
     """
-    del db  # every command takes --db; hooks of any database are removed
-    changes = plan_uninstall(target, state_folder())
-    if not changes and not as_json:
-        click.echo(f"{target} has no hooks of ours.", err=True)
-    answer = False if no else yes or None
-    return apply_changes("uninstall", target, changes, answer=answer, show_diff=show_diff, as_json=as_json)
+    result = _apply(target, plan_uninstall(target, state_folder()), UNINSTALL, show_diff=show_diff)
+    return result._replace(notes=result.notes or [f"{target} has no hooks of ours."])
+
+
+def _apply(
+    target: str,
+    changes: list[SettingsChange],
+    listing: Listing[FileChange],
+    *,
+    show_diff: bool,
+    only_print: bool = False,
+) -> CommandResult:
+    """Show the changes, and make them if the user agrees."""
+    if not options.is_json_wanted():
+        for change in changes:
+            click.echo(sanitise(change.diff) if show_diff else f"{hanging(sanitise(change.summary))}\n", nl=False)
+    agreed = bool(changes) and not only_print and options.agree("Make these changes?")
+    copies = write(target, changes, state_folder(), is_install=listing is INSTALL) if agreed else {}
+    notes = [f"The file as it was: {copy}" for copy in copies.values()]
+    if changes and not agreed:
+        notes.append("Nothing was changed; --yes makes the changes.")
+    return CommandResult(
+        lambda: listing.build([FileChange(str(one.path), one.diff, agreed, copies.get(one.path)) for one in changes]),
+        lambda: "",
+        is_found=agreed,
+        notes=notes,
+    )

@@ -31,6 +31,30 @@ plan without approval. Quote a line, or a telling part of one, in its own upper 
 AN_EXAMPLE = "Such as: pastchats-memory judge 100 worked --because 'words that show it'."
 
 
+def _check(
+    *,
+    id_: str | None,
+    verdict: str | None,
+    because: str | None,
+    outcome: str | None,
+    undo: bool,
+    judged: bool,
+    auto: bool,
+    **_: object,
+) -> None:
+    is_list = outcome is not None or judged
+    if auto:
+        if id_ is not None or because is not None or undo or is_list:
+            raise UsageFault(
+                "--auto takes no episode and no label", "Such as: pastchats-memory judge --auto --limit 20"
+            )
+    elif id_ is None:
+        if because is not None or undo:
+            raise UsageFault("no episode is named", AN_EXAMPLE)
+    elif is_list or (verdict is not None and undo) or (verdict is None and because is not None):
+        raise UsageFault("say how it ended, or --undo", AN_EXAMPLE)
+
+
 @ask_memory(
     "judge",
     "pastchats-memory judge",
@@ -42,6 +66,7 @@ AN_EXAMPLE = "Such as: pastchats-memory judge 100 worked --because 'words that s
     "pastchats-memory judge --auto --limit 20",
     "pastchats-memory judge 100 --undo",
     above=CRITERIA,
+    check=_check,
 )
 @click.argument("id_", metavar="[ID]", required=False)
 @click.argument("verdict", metavar="[OUTCOME]", type=options.Choice(OUTCOMES, case_sensitive=False), required=False)
@@ -64,7 +89,6 @@ def command(
     undo: bool,
     judged: bool,
     auto: bool,
-    yes: bool,
 ) -> CommandResult:
     """List the newest episodes with unknown outcome in your current project, or label the episode of ID.
 
@@ -75,17 +99,9 @@ def command(
     at a terminal. Without a terminal and without --yes nothing is sent, exit code 1. A label counts only if its words stand there.
     """
     if auto:
-        if id_ is not None or because is not None or undo or outcome is not None or judged:
-            raise UsageFault(
-                "--auto takes no episode and no label", "Such as: pastchats-memory judge --auto --limit 20"
-            )
-        return _judge_automatically(memory, project, limit, yes=yes)
+        return _judge_automatically(memory, project, limit)
     if id_ is None:
-        if because is not None or undo:
-            raise UsageFault("no episode is named", AN_EXAMPLE)
         return _list_episodes(memory, project, outcome, limit, judged=judged)
-    if outcome is not None or judged or (verdict is not None and undo) or (verdict is None and because is not None):
-        raise UsageFault("say how it ended, or --undo", AN_EXAMPLE)
     warnings: tuple[str, ...] = ()
     if verdict is not None:
         sheet, warnings = memory.judge(id_, verdict, because)
@@ -103,7 +119,7 @@ def command(
     )
 
 
-def _judge_automatically(memory: Memory, project: str | None, limit: int, *, yes: bool) -> CommandResult:
+def _judge_automatically(memory: Memory, project: str | None, limit: int) -> CommandResult:
     """Let the configured judge label episodes, with the cost before and after on stderr."""
     plan = memory.plan_judging(project, limit)
     if plan.sheets:
@@ -112,7 +128,7 @@ def _judge_automatically(memory: Memory, project: str | None, limit: int, *, yes
         )
     else:
         notify("There is nothing to judge.")
-    agreed = bool(plan.sheets) and options.agree("Send them?", yes=yes, no=False)
+    agreed = bool(plan.sheets) and options.agree("Send them?")
     if plan.sheets and not agreed:
         notify("Nothing was sent; --yes sends them.")
     done = memory.judge_automatically(plan) if agreed else None

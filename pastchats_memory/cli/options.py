@@ -11,12 +11,22 @@ from typing import Any
 
 import click
 
-from pastchats_memory.cli.output import is_terminal, warn
+from pastchats_memory.cli.output import hanging, is_terminal, warn
 from pastchats_memory.config import Config, load
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.folders import DATABASE_VARIABLE
 from pastchats_memory.memory import Memory
-from pastchats_memory.memory.questions import HERE, PROJECT, QUERY, SINCE, UNTIL, Argument, Question, list_arguments
+from pastchats_memory.memory.questions import (
+    FILTERS,
+    HERE,
+    PROJECT,
+    QUERY,
+    SINCE,
+    UNTIL,
+    Argument,
+    Question,
+    list_arguments,
+)
 
 CLOSE = 0.75
 """Similarity from which on a wrong word is likely a misspelt one."""
@@ -55,6 +65,13 @@ class Choice(click.Choice):  # type: ignore[type-arg]  # no generic type before 
             raise click.BadParameter(f"{fault.message} Did you mean '{near[0]}'?", ctx, param) from None
 
 
+def check_filter(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
+    """Return the value of a filter. Raises UsageFault, before a database is opened or made."""
+    if value is not None and not context.resilient_parsing:
+        Memory.check_filters(**{str(parameter.name): value})
+    return value
+
+
 def make_option(argument: Argument, *other_flags: str) -> Decorator:
     """Return the option of an argument."""
     flag = f"--{argument.name.replace('_', '-')}"
@@ -78,6 +95,7 @@ def make_option(argument: Argument, *other_flags: str) -> Decorator:
         flag,
         *other_flags,
         argument.name,
+        callback=check_filter if argument.name in FILTERS else None,
         type=kind,
         default=argument.default,
         show_default=argument.default is not None,
@@ -125,9 +143,25 @@ def hint_at_all(project: str | None) -> str:
     return "." if project is None else " here; --all looks in every project."
 
 
-def agree(question: str, *, yes: bool, no: bool, as_json: bool = False) -> bool:
-    """Return whether the user agrees, by a flag or on a terminal."""
-    return yes or (not (no or as_json) and is_terminal(sys.stdin) and click.confirm(question, err=True))
+def agree(question: str, plan: Callable[[], str] = str, *, is_always_shown: bool = False) -> bool:
+    """Return whether the user agrees to a plan, by --yes or on a terminal; with --json nothing is shown or asked.
+
+    Args:
+        question: asked on a terminal.
+        plan: returns the text above the question; --yes needs none.
+        is_always_shown: show the plan with --yes, too.
+    """
+    given = click.get_current_context().params
+    is_yes, is_quiet = bool(given["yes"]), is_json_wanted()
+    if not is_quiet and (is_always_shown or not is_yes) and (text := plan()):
+        click.echo(hanging(text))
+    is_asked = not is_quiet and not given.get("no") and is_terminal(sys.stdin)
+    return is_yes or (is_asked and click.confirm(question, err=True))
+
+
+def is_json_wanted() -> bool:
+    """Return whether the command was called with --json."""
+    return bool(click.get_current_context().params["as_json"])
 
 
 def query(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -15,6 +15,14 @@ from pastchats_memory.views.answers.database import ReindexBody
 from pastchats_memory.views.to_json import to_json
 
 
+def _check(*, embeddings: bool, outcomes: bool, model: str | None) -> None:
+    if embeddings == outcomes:
+        hint = "Choose what to derive again: pastchats-memory reindex --embeddings, or --outcomes."
+        raise UsageFault("one thing at a time" if embeddings else "there is nothing to do", hint)
+    if outcomes and model is not None:
+        raise UsageFault("outcomes need no model", "Leave --model out, or use --embeddings.")
+
+
 @ask_memory(
     "reindex",
     "pastchats-memory reindex --embeddings",
@@ -22,6 +30,7 @@ from pastchats_memory.views.to_json import to_json
     "pastchats-memory reindex --embeddings --model packaged --json",
     "pastchats-memory reindex --outcomes",
     flags=("threads",),
+    check=_check,
 )
 @click.option("--embeddings", is_flag=True, help="Embed every text again; the old vectors answer until all are done.")
 @click.option("--outcomes", is_flag=True, help="Derive every outcome again by the rules of this release.")
@@ -32,17 +41,12 @@ from pastchats_memory.views.to_json import to_json
     help="Model to change to: a name, a folder, or `packaged`.",
 )
 @options.threads
-def command(memory: Memory, embeddings: bool, outcomes: bool, model: str | None) -> CommandResult:
+def command(memory: Memory, embeddings: bool, outcomes: bool, model: str | None) -> CommandResult:  # noqa: ARG001 - `_check` reads all
     """Derive embeddings or outcomes again from the stored texts.
 
     Embeddings are made with another model or with the newest version of the same. An interrupted run keeps what it has, and the
     old vectors keep answering; the same command continues it. Outcomes take a minute for a large memory.
     """
-    if embeddings == outcomes:
-        hint = "Choose what to derive again: pastchats-memory reindex --embeddings, or --outcomes."
-        raise UsageFault("one thing at a time" if embeddings else "there is nothing to do", hint)
-    if outcomes and model is not None:
-        raise UsageFault("outcomes need no model", "Leave --model out, or use --embeddings.")
     options.be_nice()
     options.interrupt_in_order()
     report, text = _outcomes(memory) if outcomes else _embeddings(memory, model)

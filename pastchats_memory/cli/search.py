@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from pastchats_memory.memory import Memory
 
 
+def _check(*, team: bool, explain: bool, **_: object) -> None:
+    if team and explain:
+        raise UsageFault("--team has no parts of a score", "Leave out --explain.")
+
+
 @ask_memory(
     "search",
     "pastchats-memory search 'retry strategy'",
@@ -29,14 +34,13 @@ if TYPE_CHECKING:
     "pastchats-memory search --team 'webhook retries'",
     create_for="team",
     flags=("model",),
+    check=_check,
 )
 @options.ask_for(questions.SEARCH, limit="--top-k")
 @options.model
 @click.option("--explain", is_flag=True, help="Show what each list added to the score, and which time the query names.")
 def command(memory: Memory, query: str, explain: bool, **how: Any) -> CommandResult:
     """Find turns, notes and tasks by words and by meaning, best first; comments and attachments lead to their task."""
-    if how["team"] and explain:
-        raise UsageFault("--team has no parts of a score", "Leave out --explain.")
     if how["rerank"] and not how["team"]:
         memory.load_reranker()
     hits = memory.search(query, **how)

@@ -16,12 +16,18 @@ from pastchats_memory.views.terminal import list_items
 from pastchats_memory.views.to_json import to_json
 
 
+def _check(*, id_: str | None, conversation: str | None, **_: object) -> None:
+    if (id_ is None) == (conversation is None):
+        raise UsageFault("name one item or one conversation", "As ID, or as --conversation ID.")
+
+
 @ask_memory(
     "show",
     "pastchats-memory show 12",
     "pastchats-memory show 12 --neighbours 5",
     "pastchats-memory show --conversation 12",
     "pastchats-memory show 12 --json | jq -r '.results[] | select(.is_asked).content'",
+    check=_check,
 )
 @click.argument("id_", metavar="ID", required=False)
 @click.option("--conversation", metavar="ID", help="Print a whole conversation, named by its id or that of a turn.")
@@ -30,10 +36,8 @@ from pastchats_memory.views.to_json import to_json
 )
 def command(memory: Memory, id_: str | None, conversation: str | None, neighbours: int) -> CommandResult:
     """Print the full text of an item with its neighbours in the conversation; for t:KEY, c:5 or a:7 the task (JSON: task/1)."""
-    if conversation is not None and id_ is None:
-        return _show_conversation(memory, conversation)
-    if id_ is None or conversation is not None:
-        raise UsageFault("name one item or one conversation", "As ID, or as --conversation ID.")
+    if id_ is None:
+        return _show_conversation(memory, conversation or "")
     if leads_to_task(id_):
         return _show_task(memory, id_)
     items = memory.show(id_, neighbours, whole=True)

@@ -67,10 +67,18 @@ def find_duplicates(memory: Memory, text: tuple[str, ...], threshold: float | No
 # `duplicates`: clusters among all tasks.
 
 
+def _check(*, scan: bool, **_: object) -> None:
+    if not scan:
+        raise UsageFault(
+            "say what to compare", "`duplicates --scan` compares all tasks; `find-duplicates TEXT` one text."
+        )
+
+
 @ask_memory(
     "duplicates",
     "pastchats-memory duplicates --scan",
     "pastchats-memory duplicates --scan --project . --threshold 0.95 --json",
+    check=_check,
 )
 @click.option("--scan", is_flag=True, help="Compare all tasks with each other.")
 @click.option(
@@ -82,12 +90,8 @@ def find_duplicates(memory: Memory, text: tuple[str, ...], threshold: float | No
     help="Least score of a pair.",
 )
 @options.project
-def duplicates(memory: Memory, scan: bool, threshold: float, project: str | None) -> CommandResult:
+def duplicates(memory: Memory, scan: bool, threshold: float, project: str | None) -> CommandResult:  # noqa: ARG001 - `_check` reads it
     """List clusters of similar tasks, each pair with its score. Tasks that programs wrote for each other are left out."""
-    if not scan:
-        raise UsageFault(
-            "say what to compare", "`duplicates --scan` compares all tasks; `find-duplicates TEXT` one text."
-        )
     clusters = memory.find_task_clusters(threshold, project)
     return CommandResult(
         lambda: DUPLICATES.build(clusters),

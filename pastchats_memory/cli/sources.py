@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pastchats_memory.cli import options
-from pastchats_memory.cli.asking import CommandResult, make_command, print_result
+from pastchats_memory.cli.asking import CommandResult, give_result
 from pastchats_memory.cli.output import counted, table
 from pastchats_memory.config import from_home, load
 from pastchats_memory.ingest.overview import SourceReport
@@ -16,27 +15,24 @@ MOST_PLACES = 60
 """Places that are listed on a terminal."""
 
 
-@make_command(
+@give_result(
     "sources",
     "pastchats-memory sources",
     "pastchats-memory index --all",
     "pastchats-memory sources --json | jq '.results[] | select(.indexed == 0).path'",
 )
-@options.database
-@options.as_json
-def command(db: str | None, as_json: bool) -> int:
+def command(db: str | None) -> CommandResult:
     """List the histories of agents in their usual places, and other places from which files were indexed.
 
     For each it shows how much is indexed, and which files are gone.
     """
     found = list_sources(load(db), find_histories())
-    result = CommandResult(
+    return CommandResult(
         lambda: SOURCES.build(found),
         lambda: _text(found),
         is_found=bool(found),
         nothing="No history was found in a usual place; name a folder: pastchats-memory index PATH",
     )
-    return print_result(result, as_json=as_json)
 
 
 def _text(found: list[SourceReport]) -> str:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.asking import make_command
-from pastchats_memory.cli.output import bar, counted, emit_json, is_terminal, table
+from pastchats_memory.cli import options
+from pastchats_memory.cli.asking import CommandResult, ask_memory
+from pastchats_memory.cli.output import bar, counted, is_terminal, table
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.text.display import escape_name, escape_path
 from pastchats_memory.text.encoding import utf8
@@ -32,13 +32,20 @@ NOUNS = {
 }
 
 
-@make_command(
+def _check(*, key: Path | None, plain: bool, **_: object) -> None:
+    if key is not None and plain:
+        raise UsageFault("--key and --plain exclude each other", "Leave out one of the two.")
+
+
+@ask_memory(
     "sync",
     "pastchats-memory sync ~/Sync/memory",
     "pastchats-memory sync",
     "pastchats-memory sync --status",
     "pastchats-memory sync ~/usb/memory --plain",
     "pastchats-memory sync --key ~/.config/age.txt ~/Sync/other",
+    create=True,
+    check=_check,
 )
 @click.argument("folder", type=click.Path(path_type=Path), required=False)
 @click.option("--status", is_flag=True, help="Show the machines that use the folder; exchange nothing.")
@@ -47,11 +54,9 @@ NOUNS = {
 )
 @click.option("--plain", is_flag=True, help="Use a folder whose files are not encrypted.")
 @click.option("--retire", metavar="MACHINE", help="Take over the files of a machine that you no longer use.")
-@options.database
-@options.as_json
 def command(
-    folder: Path | None, status: bool, key: Path | None, plain: bool, retire: str | None, db: str | None, as_json: bool
-) -> int:
+    memory: Memory, folder: Path | None, status: bool, key: Path | None, plain: bool, retire: str | None
+) -> CommandResult:
     """Exchange the memory with your other machines through FOLDER, which something else carries between them.
 
     Any folder will do: Syncthing, Dropbox, a git checkout, a mounted disk, rsync. Run the command on each machine, as often
@@ -64,23 +69,24 @@ def command(
     from pastchats_memory.sync import FolderAccess
 
     options.interrupt_in_order()
-    if key is not None and plain:
-        raise UsageFault("--key and --plain exclude each other", "Leave out one of the two.")
-    with options.open_memory(db, create=True) as memory:
-        folder = folder or _only_folder(memory)
-        access = FolderAccess(_passphrase(folder), key, plain)
-        if retire is not None:
-            memory.retire_machine(folder, retire, access)
-        if status:
-            report = memory.sync_status(folder, access)
-        else:
-            with bar("file", "reading") as step:
-                report = memory.sync(folder, access, step)
-    if as_json:
-        emit_json(to_json(report))
+    folder = folder or _only_folder(memory)
+    access = FolderAccess(_passphrase(folder), key, plain)
+    if retire is not None:
+        memory.retire_machine(folder, retire, access)
+    if status:
+        report = memory.sync_status(folder, access)
     else:
-        _print(report, is_status=status)
-    return NOTHING if report.refused and not any((*report.sent.values(), *report.received.values())) else DONE
+        with bar("file", "reading") as step:
+            report = memory.sync(folder, access, step)
+    return CommandResult(
+        lambda: to_json(report),
+        lambda: "\n".join([*([] if status else _describe_run(report)), _list_machines(report)]),
+        is_found=not report.refused or any((*report.sent.values(), *report.received.values())),
+        notes=[
+            f"Not read: {escape_path(utf8(one.path))} {one.reason}; the next run tries again." for one in report.refused
+        ],
+        is_folded=True,
+    )
 
 
 def _only_folder(memory: Memory) -> Path:
@@ -102,28 +108,20 @@ def _passphrase(folder: Path) -> Callable[[], str] | None:
     return lambda: str(click.prompt("Passphrase", hide_input=True, confirmation_prompt=is_new, err=True))
 
 
-def _print(report: SyncReport, *, is_status: bool) -> None:
-    if not is_status:
-        click.echo(f"Sent {_list(report.sent)}. Received {_list(report.received)}.")
-        if report.deleted:
-            click.echo(f"Deleted {counted(report.deleted, 'row')} that another machine has forgotten.")
-        if report.rewritten:
-            click.echo(
-                f"Replaced {counted(report.rewritten, 'file')} of this machine, without what is forgotten or private now."
-            )
-        if report.held_back:
-            click.echo(f"{counted(report.held_back, 'row')} of private or excluded projects stayed here.")
-        if report.left_out:
-            click.echo(f"{counted(report.left_out, 'row')} of other machines not stored: excluded here.")
-    for one in report.refused:
-        click.echo(f"Not read: {escape_path(utf8(one.path))} {one.reason}; the next run tries again.", err=True)
-    click.echo(
-        table(
-            [describe_machine(machine) for machine in report.machines],
-            headers=("machine", "id", "files", "last wrote (UTC)", ""),
-            stretch=4,
-        )
-    )
+def _describe_run(report: SyncReport) -> list[str]:
+    lines = [
+        (report.deleted, "Deleted {} that another machine has forgotten.", "row"),
+        (report.rewritten, "Replaced {} of this machine, without what is forgotten or private now.", "file"),
+        (report.held_back, "{} of private or excluded projects stayed here.", "row"),
+        (report.left_out, "{} of other machines not stored: excluded here.", "row"),
+    ]
+    first = f"Sent {_list(report.sent)}. Received {_list(report.received)}."
+    return [first, *(line.format(counted(number, noun)) for number, line, noun in lines if number)]
+
+
+def _list_machines(report: SyncReport) -> str:
+    rows = [describe_machine(machine) for machine in report.machines]
+    return table(rows, headers=("machine", "id", "files", "last wrote (UTC)", ""), stretch=4)
 
 
 def _list(by_kind: Mapping[str, int]) -> str:

@@ -58,14 +58,15 @@ def _fields(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def _change(fields: dict[str, Any], **more: Any) -> Change:
+def _change(*, title: str | None, due: str | None, **fields: Any) -> Change:
+    """Return the change that the arguments of a command describe. Raises UsageFault for a wrong one."""
     from pastchats_memory.text.dates import parse_time  # a list of tasks needs no dates
 
-    due = fields["due"]
     return Change(
+        title=title,
         description=fields["description"], type=fields["type_"], status=fields["status"], priority=fields["priority"],
         tags=fields["tags"] or None, project=resolve_project(fields["project"]), parent=fields["parent"],
-        due=due and parse_time(due, is_end=True, is_ahead=True), **more,
+        due=due and parse_time(due, is_end=True, is_ahead=True),
     )  # fmt: skip
 
 
@@ -79,6 +80,7 @@ def _show_change(task: StoredTask, message: str) -> CommandResult:
     "pastchats-memory task add 'Fix the login bug' --type task --parent T-1 --depends T-2",
     group=command,
     create=True,
+    check=_change,
 )
 @click.argument("title")
 @click.option("--key", metavar="KEY", help="Key of the task [default: T-1, T-2, …].")
@@ -88,17 +90,17 @@ def add(memory: Memory, title: str, key: str | None, depends: tuple[str, ...], *
     """Add a task; creates the database if there is none."""
     if fields["project"] is None:
         fields["project"] = find_current_project() or ""
-    task = memory.tasks.add(_change(fields, title=title), depends, key)
+    task = memory.tasks.add(_change(title=title, **fields), depends, key)
     return _show_change(task, f"✅ Task created: {task.key}")
 
 
-@ask_memory("update", "pastchats-memory task update T-1 --status done", group=command)
+@ask_memory("update", "pastchats-memory task update T-1 --status done", group=command, check=_change)
 @click.argument("key")
 @click.option("--title", metavar="TEXT", help="New title.")
 @_fields
 def update(memory: Memory, key: str, title: str | None, **fields: Any) -> CommandResult:
     """Change fields of a task; other fields stay. An empty --parent removes the task from its parent."""
-    task = memory.tasks.update(key, _change(fields, title=title))
+    task = memory.tasks.update(key, _change(title=title, **fields))
     return _show_change(task, f"Updated {task.key} ({task.status})")
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.asking import CommandResult, ask_memory, make_command
-from pastchats_memory.cli.output import bar, counted, emit_json, table
+from pastchats_memory.cli import options
+from pastchats_memory.cli.asking import CommandResult, ask_memory
+from pastchats_memory.cli.output import bar, counted, table
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
 from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line
@@ -45,7 +45,7 @@ def command() -> None:
     """
 
 
-@make_command(
+@ask_memory(
     "share",
     "pastchats-memory team share acme",
     "pastchats-memory team share acme --yes",
@@ -54,39 +54,35 @@ def command() -> None:
 @click.argument("project")
 @options.yes
 @options.no
-@options.database
-@options.as_json
-def share(project: str, yes: bool, no: bool, db: str | None, as_json: bool) -> int:
+def share(memory: Memory, project: str) -> CommandResult:
     """Share PROJECT with the team: show what of it the team would see, ask, and let the next `team push` write it.
 
     Private and excluded projects are refused. Without a terminal and without --yes nothing is shared, exit code 1.
     """
-    with options.open_memory(db) as memory:
-        team = memory.team
-        found = team.preview(project)
-        if not as_json:
-            _print_preview(found)
-        agreed = options.agree("Share it?", yes=yes, no=no, as_json=as_json)
-        if agreed:
-            team.share(project)
-    if as_json:
-        emit_json(to_json(TeamShareBody(found, agreed)))
-    elif agreed:
-        click.echo("Shared. `pastchats-memory team push` writes it.")
-    else:
-        click.echo("Nothing is shared. Use --yes to share it.", err=True)
-    return DONE if agreed else NOTHING
-
-
-def _print_preview(found: SharePreview) -> None:
-    span = " to ".join(format_time(time)[:10] for time in (found.first, found.last) if time)
-    click.echo(
-        f"{escape_name(found.project)}: {counted(found.turns, 'turn')} of {counted(found.conversations, 'conversation')}"
+    team = memory.team
+    found = team.preview(project)
+    agreed = options.agree("Share it?", lambda: _describe_preview(found), is_always_shown=True)
+    if agreed:
+        team.share(project)
+    return CommandResult(
+        lambda: to_json(TeamShareBody(found, agreed)),
+        lambda: "Shared. `pastchats-memory team push` writes it.",
+        is_found=agreed,
+        nothing="Nothing is shared. Use --yes to share it.",
     )
-    click.echo(f"From: {span or 'no time'}. As: {escape_name(found.author)}. To: {escape_path(found.endpoint)}")
-    click.echo(f"Secrets that would be replaced once more: {found.redactions}")
-    for prompt in found.prompts:
-        click.echo(f"  > {one_line(prompt)[:WIDTH]}")
+
+
+def _describe_preview(found: SharePreview) -> str:
+    span = " to ".join(format_time(time)[:10] for time in (found.first, found.last) if time)
+    about = f"{counted(found.turns, 'turn')} of {counted(found.conversations, 'conversation')}"
+    return "\n".join(
+        [
+            f"{escape_name(found.project)}: {about}",
+            f"From: {span or 'no time'}. As: {escape_name(found.author)}. To: {escape_path(found.endpoint)}",
+            f"Secrets that would be replaced once more: {found.redactions}",
+            *(f"  > {one_line(prompt)[:WIDTH]}" for prompt in found.prompts),
+        ]
+    )
 
 
 @ask_memory("push", "pastchats-memory team push", "pastchats-memory team push --json", group=command)
@@ -132,38 +128,36 @@ def pull(memory: Memory) -> CommandResult:
     )
 
 
-@make_command(
+def _check_withdrawn(*, projects: tuple[str, ...], every: bool) -> None:
+    if bool(projects) == every:
+        raise UsageFault("name projects, or --all", "`pastchats-memory team status` lists what is shared.")
+
+
+@ask_memory(
     "withdraw",
     "pastchats-memory team withdraw acme",
     "pastchats-memory team withdraw --all --yes",
     group=command,
+    check=_check_withdrawn,
 )
 @click.argument("projects", metavar="[PROJECT]...", nargs=-1)
 @click.option("--all", "every", is_flag=True, help="Everything that you share there.")
 @options.yes
 @options.no
-@options.database
-@options.as_json
-def withdraw(projects: tuple[str, ...], every: bool, yes: bool, no: bool, db: str | None, as_json: bool) -> int:
+def withdraw(memory: Memory, projects: tuple[str, ...], every: bool) -> CommandResult:
     """Delete your turns of PROJECT at the team, and share it no more.
 
     The others' copies lose them at their next `team pull`.
     """
-    if bool(projects) == every:
-        raise UsageFault("name projects, or --all", "`pastchats-memory team status` lists what is shared.")
     named = "everything" if every else ", ".join(map(escape_name, projects))
-    agreed = options.agree(f"Withdraw {named}?", yes=yes, no=no, as_json=as_json)
-    deleted = 0
-    if agreed:
-        with options.open_memory(db) as memory:
-            deleted = memory.team.withdraw(projects)
-    if as_json:
-        emit_json(to_json(TeamWithdrawBody(deleted, projects if agreed else ())))
-    elif agreed:
-        click.echo(f"Withdrew {named}: {counted(deleted, 'row')} deleted there.")
-    else:
-        click.echo("Nothing is withdrawn. Use --yes to withdraw it.", err=True)
-    return DONE if agreed else NOTHING
+    agreed = options.agree(f"Withdraw {named}?")
+    deleted = memory.team.withdraw(projects) if agreed else 0
+    return CommandResult(
+        lambda: to_json(TeamWithdrawBody(deleted, projects if agreed else ())),
+        lambda: f"Withdrew {named}: {counted(deleted, 'row')} deleted there.",
+        is_found=agreed,
+        nothing="Nothing is withdrawn. Use --yes to withdraw it.",
+    )
 
 
 @ask_memory("status", "pastchats-memory team status", "pastchats-memory team status --json", group=command)

@@ -38,6 +38,7 @@ from pastchats_memory.http.page import make_page
 from pastchats_memory.http.page.session import Sessions
 from pastchats_memory.http.routes import CHAT_CONTEXT, ROUTES, Route, read_arguments
 from pastchats_memory.memory import Memory
+from pastchats_memory.memory.questions import FILTERS
 from pastchats_memory.model import Context
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -146,7 +147,7 @@ def _find_context(memory: Memory, question: str, given: dict[str, Any]) -> Conte
     A blank question gets none, but wrong filters are still an error.
     """
     if not question.strip():
-        memory.check_filters(**{name: given.get(name) for name in ("type", "project", "since", "until", "status")})
+        memory.check_filters(**{name: given[name] for name in FILTERS if name in given})
         return Context((), "", 0)
     return memory.context(question, **given)
 

@@ -14,6 +14,9 @@ from pastchats_memory.search.request import EVEN_BALANCE, MODES, MOST_HITS
 OUTCOMES = ("worked", "failed", "mixed", "unknown")
 TYPES = ("prompt", "note", "task", "epic", "subtask", "comment", "attachment")
 
+FILTERS = ("project", "role", "since", "until", "type", "status", "priority", "outcome", "format")
+"""Arguments of `Memory.check_filters`."""
+
 Edge = Literal["cli", "http", "mcp"]
 
 

@@ -114,6 +114,39 @@ def test_an_unsupported_argument_is_refused_by_name(asked: Program, arguments: l
     explained(asked(*arguments), *words)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["search", "a", "--since", "yesterdayish"], "yesterdayish"),
+        (["search", "a", "--team", "--explain"], "--team has no parts of a score"),
+        (["search", "a", "--team", "--outcome", "fine"], "'fine' is not an outcome"),
+        (["recall", "a", "--outcome", "fine"], "'fine' is not an outcome"),
+        (["reindex"], "there is nothing to do"),
+        (["redact"], "there is nothing to do"),
+        (["judge", "--undo"], "no episode is named"),
+        (["show"], "name one item or one conversation"),
+        (["duplicates"], "say what to compare"),
+        (["forget", "--list", "--id", "1"], "--list and --undo go alone"),
+        (["forget", "--undo", "first"], "'first' is no number of a forgetting"),
+        (["prune", "--before", "yesterdayish"], "yesterdayish"),
+        (["team", "withdraw"], "name projects, or --all"),
+        (["task", "list", "--status", ","], "no status is named"),
+        (["task", "add", "Fix the login", "--due", "nonsense"], "nonsense"),
+        (["task", "add", " "], "a task needs a title"),
+        (["task", "update", "T-1", "--priority", "soon"], "unknown priority 'soon'"),
+        (["capture", " "], "a task needs a title"),
+        (["sync", "folder", "--plain", "--key", "key.txt"], "--key and --plain exclude each other"),
+    ],
+    ids=lambda value: "-".join(value)[:40] if isinstance(value, list) else "",
+)
+def test_a_wrong_argument_is_explained_before_a_database_is_opened_or_made(
+    program: Program, arguments: list[str], words: str
+) -> None:
+    (program.home / "key.txt").touch()
+    explained(program(*arguments), words)
+    assert not program.database.exists()
+
+
 def test_with_json_a_refusal_is_an_error_object(asked: Program) -> None:
     for arguments in (["search", "a", "--mode", "fuzzy"], ["search", "a", "--since", "x"]):
         assert error_of(asked(*arguments, "--json"))["kind"] == "usage"

@@ -1,7 +1,9 @@
 """Define `Memory`, the Python interface: open a database, index into it, and ask it.
 
-Every method raises StoreFault if the database cannot be read or written. One that was to change rows has changed none
-then, unless its docstring says more.
+Every method raises StoreFault if the database cannot be read or written, and UsageFault if an argument has a wrong value
+or there is no working directory to take the project from. One that was to change rows has changed none then, unless its
+docstring says more. `memory.questions` describes the arguments that people choose; the project `.` is the one of the
+working directory.
 """
 
 from __future__ import annotations
@@ -83,6 +85,7 @@ if TYPE_CHECKING:
     from pastchats_memory.episodes.derive import Derived
     from pastchats_memory.episodes.history import Digest, Timeline
     from pastchats_memory.episodes.resumption import Resumption
+    from pastchats_memory.files.exclusion import SharingLimits
     from pastchats_memory.ingest import Forecast, IndexProgress, IndexReport
     from pastchats_memory.ingest.blame import Blamed
     from pastchats_memory.ingest.live import StoredTurn
@@ -243,11 +246,10 @@ class Memory:
         """Return the rows that answer a query, best first, with warnings about the answer.
 
         "Since last week" and "before March 2025" in the query exclude other times if `since` and `until` are not given;
-        "in May" ranks text of that time, or soon after, higher. `memory.questions.SEARCH` describes the arguments.
-        With `team`, Milvus searches what the team shares, by its own ranker.
+        "in May" ranks text of that time, or soon after, higher. With `team`,
+        Milvus searches what the team shares, by its own ranker.
 
         Raises:
-            UsageFault: an argument has a wrong value, or does not go with `team`.
             ModelUnavailable: the cross-encoder is not on this machine (`load_reranker` fetches it).
             TeamUnavailable: no team is configured, or its Milvus cannot be used.
         """
@@ -284,10 +286,7 @@ class Memory:
         build_filters(**filters)
 
     def load_reranker(self) -> None:
-        """Load the cross-encoder of `search(rerank=True)`, from the cache or the hub.
-
-        Raises ModelUnavailable.
-        """
+        """Load the cross-encoder of `search(rerank=True)`, from the cache or the hub. Raises ModelUnavailable."""
         self._cross_encoder(may_fetch=True).load()
 
     def recall(
@@ -308,18 +307,14 @@ class Memory:
     ) -> RecallBlock:
         """Return a block of earlier episodes to read before work on `query`, without entries if none fits.
 
-        `memory.questions.RECALL` describes the arguments that people choose.
-
         Args:
             budget: never exceeded; None for the configured number.
-            current_project: wins near ties and is marked; `.` is the one of the working directory.
+            current_project: wins near ties and is marked.
             not_conversation: id of the current conversation, which is left out.
             given: ids of items whose episodes are left out, because the caller has them already.
             unasked: whether nobody asked for a block, so that only a clear match makes one.
             team: whether the local copy of the team's memory answers too; None for the configured choice.
             count_tokens: the unit of `budget`, instead of tokens.
-
-        Raises UsageFault if an argument has a wrong value.
         """
         from pastchats_memory.recall.pipeline import recall
         from pastchats_memory.recall.request import RecallRequest
@@ -348,7 +343,7 @@ class Memory:
         from pastchats_memory.memory.team_copy import find_team_entries
 
         database = self._hide_private(request.current_project)
-        return find_team_entries(database, (self._config or DEFAULTS).team_endpoint, self._model(), request)
+        return find_team_entries(database, self.config.team_endpoint, self._model(), request)
 
     @property
     def budget(self) -> int:
@@ -369,12 +364,7 @@ class Memory:
         until: str | None = None,
         min_similarity: float | None = None,
     ) -> Context:
-        """Return the best few items for a question: excerpts with id and source, within a budget.
-
-        `memory.questions.CONTEXT` describes the arguments.
-
-        Raises UsageFault if an argument has a wrong value.
-        """
+        """Return the best few items for a question: excerpts with id and source, within a budget."""
         from pastchats_memory.recall.context import ContextRequest, build_context
         from pastchats_memory.recall.selection import above_threshold
 
@@ -395,8 +385,6 @@ class Memory:
 
         Empty if there is no such item. With `whole`, the part of the item's text that is not stored is read from its source.
         If no source has it any more, the text says where it was cut.
-
-        Raises UsageFault if the id is malformed.
         """
         from pastchats_memory.store import turns
 
@@ -445,10 +433,7 @@ class Memory:
         return write_lines(Path(file), self._database.path, lines, force=force)
 
     def find_source(self, id_: str) -> Place | None:
-        """Return the file and the present line of an item; None without such an item, or without a file.
-
-        Raises UsageFault if the id is malformed.
-        """
+        """Return the file and the present line of an item; None without such an item, or without a file."""
         if leads_to_task(id_):
             found = self.tasks.find_item(id_)
             task = found[0] if found else None
@@ -484,7 +469,7 @@ class Memory:
         return find_command_lines(self._database, found)
 
     def resume_lines_of(self, items: Iterable[Item]) -> dict[str, str]:
-        """Return the command lines that resume the sessions of turns, as `resume_lines` does. Raises as it."""
+        """Return the command lines that resume the sessions of turns, as `resume_lines` does."""
         from pastchats_memory.episodes.resumption import ResumableTurn, find_command_lines
 
         return find_command_lines(self._database, ((str(item.id), ResumableTurn.of_item(item)) for item in items))
@@ -494,14 +479,9 @@ class Memory:
 
         Former names of the file that git knows count, too.
 
-        Args:
-            file: its path; without a line it may be gone.
-            line: only episodes that wrote the present text of this line, counted from 1.
-            limit: most episodes.
+        With a line, counted from 1, only episodes that wrote its present text are returned. Without one, the file may be gone.
 
-        Raises:
-            InputMissing: a line is given, and there is no such file.
-            UsageFault: the file has no such line, or the line has too little text.
+        Raises InputMissing if a line is given, and there is no such file.
         """
         from pastchats_memory.ingest.blame import find_editors
         from pastchats_memory.memory.blame import find_names, load_line
@@ -523,12 +503,7 @@ class Memory:
     ) -> Verified:
         """Check every citation: whether the text still stands in its file, on its line.
 
-        Args:
-            project: only this project; `.` is the one of the working directory.
-            source: only text from this file or from below this folder, which may be gone.
-            progress: called after each file.
-
-        Raises UsageFault if there is no working directory.
+        With `source`, only text from this file or from below this folder is checked, which may be gone.
         """
         from pastchats_memory.episodes.cite import verify
 
@@ -562,7 +537,7 @@ class Memory:
     def lessons(self, project: str | None = ".", limit: int = 10) -> tuple[list[Lesson], tuple[str, ...]]:
         """Return what failed repeatedly in a project, each with what ended it, and warnings.
 
-        The project None means all. Raises UsageFault if there is no working directory.
+        The project None means all.
         """
         from pastchats_memory.episodes.lessons import find_lessons
         from pastchats_memory.search.no_results import explain_empty
@@ -579,7 +554,7 @@ class Memory:
         """Return the commands that worked before for a task, and warnings.
 
         The episode that fits best comes first, with its commands in the order in which they ran. The project None means
-        all. Raises UsageFault if an argument has a wrong value.
+        all.
         """
         from pastchats_memory.episodes.working_commands import working_commands
         from pastchats_memory.recall.selection import above_threshold
@@ -599,8 +574,7 @@ class Memory:
     ) -> Timeline:  # fmt: skip
         """Return the conversations of a span by day, the newest ones, in order of time.
 
-        `memory.questions.TIMELINE` describes the arguments that people choose. `most_episodes` are read at most, the newest.
-        Raises UsageFault if an argument has a wrong value.
+        `most_episodes` are read at most, the newest.
         """
         from pastchats_memory.episodes.history import MAX_EPISODES, list_days
         from pastchats_memory.search.no_results import explain_empty
@@ -636,11 +610,7 @@ class Memory:
         self, when: str | None = None, *, since: str | None = None, until: str | None = None,
         project: str | None = None, limit: int = 20,
     ) -> Digest:  # fmt: skip
-        """Return what was worked on in a span, what worked, what is open, and what was decided.
-
-        The arguments are those of `timeline`; `limit` is the most lines of each section, the newest.
-        Raises UsageFault if an argument has a wrong value.
-        """
+        """Return what was worked on in a span, what worked, what is open, and what was decided."""
         from pastchats_memory.episodes.history import make_digest
         from pastchats_memory.search.no_results import explain_empty
 
@@ -664,7 +634,7 @@ class Memory:
         return TaskMemory(self._hide_private(viewpoint.project), self._open_session(), viewpoint)
 
     def find_task_clusters(self, min_score: float, project: str | None = None) -> list[DuplicateCluster]:
-        """Return clusters of similar tasks, in one project or in all. Raises UsageFault."""
+        """Return clusters of similar tasks, in one project or in all."""
         return self.tasks.scan_duplicates(min_score, resolve_project(project))
 
     def list_tasks(
@@ -683,13 +653,9 @@ class Memory:
         limit: int = 50,
         unfinished: bool = False,
     ) -> list[StoredTask]:
-        """Return tasks, the most urgent first, then the latest; `memory.questions.TASKS` describes the arguments.
+        """Return tasks, the most urgent first, then the latest.
 
-        With `unfinished`, finished tasks are left out unless `status` names one.
-
-        Raises:
-            UsageFault: an argument has a wrong value.
-            InputMissing: there is no such epic or task.
+        With `unfinished`, finished tasks are left out unless `status` names one. Raises InputMissing for no such epic or task.
         """
         filters = task_filters(type=type, project=project, status=status, priority=priority, since=since, until=until)
         if unfinished and not filters.statuses:
@@ -723,18 +689,12 @@ class Memory:
         until: str | None = None,
         limit: int = 10,
     ) -> Hits:
-        """Return the tasks that a query fits by their text, comments and attachments, best first.
-
-        Raises UsageFault if an argument has a wrong value.
-        """
+        """Return the tasks that a query fits by their text, comments and attachments, best first."""
         filters = task_filters(parts=True, status=status, priority=priority, project=project, since=since, until=until)
         return self.tasks.recall(query, filters, limit)
 
     def check_prior_work(self, query: str) -> PriorWork:
-        """Return whether something is done, in progress, failed, superseded or new, with the three best matches.
-
-        Raises UsageFault if the query is empty.
-        """
+        """Return whether something is done, in progress, failed, superseded or new, with the three best matches."""
         return self.tasks.check_prior_work(utf8(query))
 
     def consult_episodic_memory(self, query: str, limit: int = 5) -> tuple[list[ResolvedTask], tuple[str, ...]]:
@@ -742,10 +702,7 @@ class Memory:
         return self.tasks.consult_episodic_memory(utf8(query), limit)
 
     def ask(self, question: str, today: date | None = None) -> TaskAnswer:
-        """Return the tasks or conversations that answer a plain question, and how it was read.
-
-        Raises UsageFault.
-        """
+        """Return the tasks or conversations that answer a plain question, and how it was read."""
         return self.tasks.ask(utf8(question), today)
 
     # Writing
@@ -771,7 +728,6 @@ class Memory:
         Without a usable model, they are stored without vectors and get them in the next run that has one.
 
         Args:
-            paths: files and folders.
             project: project of every turn, instead of the one that the files name.
             force: read unchanged files too.
             notes: read Markdown that is no dialogue wherever it lies.
@@ -787,7 +743,6 @@ class Memory:
 
         Raises:
             InputMissing: one of the paths does not exist; nothing was indexed.
-            UsageFault: the map is wrong, no record has its keys, or no format has the name; nothing was indexed.
             ModelChanged: another process has changed the model meanwhile; earlier batches stay.
             StoreFault: the database cannot be written; earlier batches stay.
         """
@@ -827,13 +782,7 @@ class Memory:
     ) -> tuple[Unjudged, tuple[str, ...]]:
         """List the newest episodes with unknown outcome for somebody who labels them by `judge`, and warnings.
 
-        Args:
-            project: `.` is the one of the working directory, None all.
-            outcome: list episodes with one of these outcomes instead, separated by commas.
-            limit: most episodes.
-            judged: list judged episodes instead.
-
-        Raises UsageFault if there is no working directory, or no such outcome.
+        The project None means all. With `outcome` or `judged`, other episodes are listed instead.
         """
         from pastchats_memory.episodes.judge import list_episodes
         from pastchats_memory.search.no_results import explain_empty
@@ -848,10 +797,7 @@ class Memory:
         return found, (*absent, *late)
 
     def load_episode(self, id_: str) -> Sheet | None:
-        """Return the episode of a turn as `list_unjudged` does; None for no such item.
-
-        Raises UsageFault.
-        """
+        """Return the episode of a turn as `list_unjudged` does; None for no such item."""
         from pastchats_memory.episodes.judge import load_sheet
 
         item = self._find_item(id_)
@@ -867,14 +813,11 @@ class Memory:
 
         Args:
             id_: id of any turn of the episode, such as `12`.
-            verdict: `worked`, `failed`, `mixed` or `unknown`.
+            verdict: one of `OUTCOMES`.
             because: words of the answer, or of the user's next message, that show it; None for `unknown`.
 
         Returns:
             The episode with its outcome, None for no such item; and warnings.
-
-        Raises:
-            UsageFault: the id is malformed, the turn has no outcome, or the words do not stand there; nothing is changed.
         """
         from pastchats_memory.episodes.judge import judge
 
@@ -885,13 +828,7 @@ class Memory:
     def plan_judging(self, project: str | None = ".", limit: int = 10) -> JudgingPlan:
         """Return what `judge_automatically` would ask the configured judge about: the newest episodes with unknown outcome.
 
-        Episodes of private and of excluded projects are left out, in their own folder too.
-
-        Args:
-            project: `.` is the one of the working directory, None all.
-            limit: most episodes.
-
-        Raises UsageFault if no judge is configured, or there is no working directory.
+        Episodes of private and of excluded projects are left out, in their own folder too. The project None means all.
         """
         from pastchats_memory.episodes.auto_judge import JudgingPlan
         from pastchats_memory.episodes.judge import list_episodes
@@ -925,10 +862,7 @@ class Memory:
     def unjudge(self, id_: str) -> tuple[Sheet | None, tuple[str, ...]]:
         """Remove the label of a turn's episode, so that the rules decide again.
 
-        Returns:
-            The episode with its outcome, None for no such item; and warnings.
-
-        Raises UsageFault if the id is malformed, or nobody has judged the episode.
+        Return the episode with its outcome, None for no such item; and warnings.
         """
         from pastchats_memory.episodes.judge import withdraw_judgement
 
@@ -942,9 +876,7 @@ class Memory:
         project: str | None = None, since: str | None = None, until: str | None = None, query: str | None = None,
         dry_run: bool = False,
     ) -> ForgetResult:  # fmt: skip
-        """Delete everything that matches all arguments, for good.
-
-        With `dry_run`, only report what it would delete.
+        """Delete everything that matches all arguments, for good; with `dry_run`, only report it.
 
         Rows of private projects stay, except those of the working directory's project and of the named one.
 
@@ -952,14 +884,12 @@ class Memory:
             ids: `12`, `t:KEY`, `c:5`, `a:7`.
             conversation: native id of a conversation: its turns, and the tasks that only it mentions.
             source: path of a file or folder, which may be gone.
-            project: its turns and tasks; `.` is the one of the working directory.
+            project: its turns and tasks.
             since: from this time on; rows without a time stay.
             until: up to this date or time, inclusive.
             query: rows that contain all of these words, or exactly this text.
-            dry_run: delete nothing.
 
         Raises:
-            UsageFault: no argument selects anything, or one has a wrong value.
             DeletionUnfinished: the rows are forgotten, but their text is still in the file; the next command goes on.
         """
         from pastchats_memory.maintenance.forget import Selector, forget, preview_forget
@@ -980,7 +910,7 @@ class Memory:
     def prune(self, before: str, *, dry_run: bool = False) -> ForgetResult:
         """Delete all turns older than an ISO date or time, and keep older ones out from now on.
 
-        Turns without a time stay, and so do tasks. Raises UsageFault, DeletionUnfinished.
+        Turns without a time stay, and so do tasks. Raises DeletionUnfinished.
         """
         from pastchats_memory.maintenance.forget import Selector, forget, preview_forget
 
@@ -1004,8 +934,7 @@ class Memory:
     def purge(self) -> None:
         """Delete everything except the hashes that keep forgotten text out.
 
-        Raises:
-            DeletionUnfinished: all is deleted, but its text is still in the file; the next command goes on.
+        Raises DeletionUnfinished if all is deleted, but its text is still in the file; the next command goes on.
         """
         from pastchats_memory.store.copy_path import delete_copy
         from pastchats_memory.store.purge import purge
@@ -1040,10 +969,7 @@ class Memory:
         return self._config or DEFAULTS
 
     def list_sources(self) -> tuple[list[SourceReport], list[UnreadFile]]:
-        """Return the histories on this machine, and the indexed files of which some lines or all were not understood.
-
-        Raises UsageFault if the home folder is not known.
-        """
+        """Return the histories on this machine, and the indexed files of which some lines or all were not understood."""
         from pastchats_memory.ingest.overview import list_unread, overview
 
         places = overview(self._database, find_histories(), build_file_filter(self.config))
@@ -1074,9 +1000,7 @@ class Memory:
 
         Ids and citations stay, and changed text is embedded again. After an interruption, the next call does the rest.
 
-        Args:
-            found: the result of `find_secrets`; None searches first.
-            progress: called during the run.
+        `found` is the result of `find_secrets`; None searches first.
 
         Raises:
             ModelChanged: another process has changed the model meanwhile; rows that were not reached are unchanged.
@@ -1102,11 +1026,7 @@ class Memory:
     ) -> ReindexReport:
         """Embed every text again, and change to the new vectors when the last is stored.
 
-        Until then the old vectors answer.
-
-        Args:
-            model: the model to change to; None for the configured one, else for the newest version of the database's own.
-            progress: called during the run.
+        Until then the old vectors answer. The model None is the configured one, else the newest version of the database's own.
 
         Raises:
             ModelUnavailable: the model cannot be loaded; the old vectors keep answering.
@@ -1164,7 +1084,7 @@ class Memory:
     @property
     def uses_team(self) -> bool:
         """Return whether every recall answers from the local copy of the team's memory, too."""
-        return (self._config or DEFAULTS).team
+        return self.config.team
 
     @property
     def team(self) -> TeamMemory:
@@ -1174,22 +1094,18 @@ class Memory:
         """
         from getpass import getuser
 
-        from pastchats_memory.files.exclusion import SharingLimits
         from pastchats_memory.team import TeamAccess, TeamMemory
 
-        update_private_projects(self._database)
-        config = self._config or DEFAULTS
-        wanted = build_file_filter(config)
-        stay = private_projects(self._database) | excluded_projects(self._database, wanted)
+        limits = self._find_limits()
+        config = self.config
         access = TeamAccess(self._require_endpoint(), config.team_token, config.team_author or getuser())
-        limits = SharingLimits(stay, wanted.excludes)
         return TeamMemory(self._database, self._open_session(), access, limits, is_merged=config.team)
 
     def _require_endpoint(self) -> str:
         """Return the configured endpoint of the team. Raises TeamUnavailable."""
         from pastchats_memory.team.push import require_endpoint
 
-        return require_endpoint((self._config or DEFAULTS).team_endpoint)
+        return require_endpoint(self.config.team_endpoint)
 
     def sync(
         self,
@@ -1201,14 +1117,9 @@ class Memory:
 
         Private and excluded projects stay here. Raises MemoryFault, OSError.
         """
-        from pastchats_memory.files.exclusion import SharingLimits
         from pastchats_memory.sync import FolderAccess, synchronise
 
-        update_private_projects(self._database)
-        config = self.config
-        wanted = build_file_filter(config)
-        stay = private_projects(self._database) | excluded_projects(self._database, wanted)
-        limits = SharingLimits(stay, wanted.excludes)
+        limits = self._find_limits()
         session = self._open_session()
         return synchronise(self._database, session, Path(folder), access or FolderAccess(), limits, progress)
 
@@ -1287,10 +1198,7 @@ class Memory:
         return self._session
 
     def _cross_encoder(self, *, may_fetch: bool = False) -> CrossEncoder:
-        """Return the cross-encoder of the configured cache, loaded once.
-
-        Raises ModelUnavailable.
-        """
+        """Return the cross-encoder of the configured cache, loaded once. Raises ModelUnavailable."""
         from pastchats_memory.embed.reranker import cross_encoder
 
         if self._cross is None or may_fetch:
@@ -1305,15 +1213,21 @@ class Memory:
     def _make_rerank(self, *, is_wanted: bool) -> Rerank | None:
         return self._cross_encoder().scores if is_wanted else None
 
+    def _find_limits(self) -> SharingLimits:
+        """Return what may never leave this machine: private and excluded projects, and excluded files."""
+        from pastchats_memory.files.exclusion import SharingLimits
+
+        update_private_projects(self._database)
+        wanted = build_file_filter(self.config)
+        stay = private_projects(self._database) | excluded_projects(self._database, wanted)
+        return SharingLimits(stay, wanted.excludes)
+
     def _hide_private(self, current_project: str | None = None) -> Database:
         """Return the database without private projects other than the current one."""
         return self._database.hide(hidden_projects(self._database, current_project))
 
     def _find_item(self, id_: str) -> Item | None:
-        """Return the turn or note if it is visible here, else None.
-
-        Raises UsageFault.
-        """
+        """Return the turn or note if it is visible here, else None."""
         from pastchats_memory.store import turns
 
         if (number := number_of(id_)) is None:

@@ -174,10 +174,7 @@ async def list_models(
 async def _send(
     client: httpx.AsyncClient, upstream: Upstream, path: str, authorization: str | None, body: bytes | None = None
 ) -> httpx.Response:
-    """Send a request, a POST if there is a body.
-
-    The body of the reply is still to be read.
-    """
+    """Send a request, a POST if there is a body. The body of the reply is still to be read."""
     headers = {"User-Agent": "pastchats-memory"} | ({} if body is None else {"Content-Type": "application/json"})
     if upstream.key is not None:
         headers["Authorization"] = f"Bearer {upstream.key}"

@@ -139,10 +139,7 @@ def require_json(headers: Headers) -> None:
 
 
 async def _receive_body(headers: Headers, receive: Receive) -> Receive:
-    """Read the whole body, and return a channel that gives it, then what else arrives.
-
-    Raises RequestError.
-    """
+    """Read the whole body, and return a channel that gives it, then what else arrives. Raises RequestError."""
     too_large = RequestError(413, "too_large", f"the body is larger than {MAX_BYTES:,} bytes", "Send less.")
     length = headers.get("content-length", "0")
     if not length.isdecimal() or int(length[:18]) > MAX_BYTES:

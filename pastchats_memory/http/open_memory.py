@@ -33,10 +33,7 @@ class OpenMemory:
         """Last in, first out: a single client always gets the connection with the most recently read pages."""
 
     async def ask(self, call: Callable[[Memory], Answer]) -> Answer:
-        """Return the result of the call.
-
-        Raises MemoryFault if the memory cannot be opened, or cannot answer.
-        """
+        """Return the result of the call. Raises MemoryFault if the memory cannot be opened, or cannot answer."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._answer, call)
 
     async def begin(self) -> None:

@@ -15,7 +15,7 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.http.answers import RequestError
 from pastchats_memory.memory import Memory, questions
 from pastchats_memory.memory.questions import Argument, Question, list_arguments
-from pastchats_memory.model import ShownItem, canonical_id, leads_to_task
+from pastchats_memory.model import leads_to_task
 from pastchats_memory.search.request import MOST_HITS
 from pastchats_memory.views.answers.errors import HealthBody
 from pastchats_memory.views.answers.search import (
@@ -58,10 +58,7 @@ class Parameter:
     required: bool = False
 
     def read(self, text: str) -> Any:
-        """Return the value that a text stands for.
-
-        Raises UsageFault for a text that does not fit the schema.
-        """
+        """Return the value that a text stands for. Raises UsageFault for a text that does not fit the schema."""
         kind = self.schema["type"]
         value: Any = text
         if kind == "integer" and re.fullmatch(r"-?[0-9]{1,18}", text):
@@ -93,12 +90,12 @@ class Parameter:
 
 
 def read_arguments(parameters: Sequence[Parameter], query: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Return the given values by name; an optional one that is blank counts as absent.
+    """Return the values by name, given or by default; an optional one that is blank counts as absent.
 
     Raises UsageFault if one is unknown, wrong, given twice or missing.
     """
     known = {parameter.name: parameter for parameter in parameters}
-    values: dict[str, Any] = {}
+    values = {one.name: one.schema["default"] for one in parameters if "default" in one.schema}
     seen = set()
     for name, text in query:
         if name not in known:
@@ -176,8 +173,8 @@ ID = Parameter(
 )
 KEY = Parameter("key", "Key of the task, as results show it.", {"type": "string", "minLength": 1, "maxLength": 400})
 _SEMANTIC = ("query", "limit", "status", "type", "project", "min_similarity")
-FEW = {"project": None, "limit": 5}
-"""Defaults of `/lessons` and `/how`: the server has no project of its own."""
+EVERYWHERE = {"project": None}
+"""The default of `/lessons` and `/how`: the server has no project of its own."""
 CHAT_CONTEXT = tuple(parameter for parameter in ask_for(questions.CONTEXT) if not parameter.required)
 """Parameters of a chat request, whose question is the last message."""
 
@@ -199,12 +196,8 @@ class Route:
     in_path: Parameter | None = None
 
 
-def _answer_semantic(memory: Memory, given: Arguments) -> Body:
-    return build_semantic(memory.search(mode="semantic", **given))
-
-
 def _answer_search(memory: Memory, given: Arguments) -> Body:
-    if given.get("limit", 10) * given.get("page", 1) > MOST_HITS:
+    if given["limit"] * given["page"] > MOST_HITS:
         message = f"there is no such page: limit × page is at most {MOST_HITS}"
         raise RequestError(404, "not_found", message, NARROWER)
     hits = memory.search(**given)
@@ -216,33 +209,11 @@ def _answer_recall(memory: Memory, given: Arguments) -> Body:
     return build_recall(block, given.get("budget", memory.budget), memory.resume_lines(block.hits))
 
 
-def _answer_lessons(memory: Memory, given: Arguments) -> Body:
-    return LESSONS.build(*memory.lessons(**{**FEW, **given}))
-
-
-def _answer_how(memory: Memory, given: Arguments) -> Body:
-    return HOW.build(*memory.how(**{**FEW, **given}))
-
-
-def _answer_context(memory: Memory, given: Arguments) -> Body:
-    return build_context(memory.context(**given), given.get("budget", questions.BUDGET.default))
-
-
 def _answer_item(memory: Memory, given: Arguments) -> Body | None:
     if leads_to_task(given["id"]):
         return _show_task(memory, given["id"])
-    items = memory.show(given["id"], given.get("neighbours", 2))
-    id_ = canonical_id(given["id"])
-    shown = [ShownItem(item, memory.outcome(item), item.shown_id == id_) for item in items]
+    shown = memory.show_with_outcomes(given["id"], given["neighbours"])
     return SHOW.build(shown) if shown else None
-
-
-def _answer_tasks(memory: Memory, given: Arguments) -> Body:
-    return to_json(TaskBody(results=memory.list_tasks(**given)))
-
-
-def _answer_task(memory: Memory, given: Arguments) -> Body | None:
-    return _show_task(memory, given["key"] if given["key"].startswith("t:") else f"t:{given['key']}")
 
 
 def _show_task(memory: Memory, id_: str) -> Body | None:
@@ -250,20 +221,58 @@ def _show_task(memory: Memory, id_: str) -> Body | None:
     return build_shown_task(*found) if found else None
 
 
-def _answer_health(_: Memory, __: Arguments) -> Body:
-    return to_json(HealthBody())
-
-
 ROUTES = (
-    Route("/api/v1/search/semantic", "The nearest by meaning, with scores and short excerpts", ("semantic/1",), _answer_semantic,
-          tuple(parameter for name in _SEMANTIC for parameter in ask_for(questions.SEARCH) if parameter.name == name)),
+    Route(
+        "/api/v1/search/semantic",
+        "The nearest by meaning, with scores and short excerpts",
+        ("semantic/1",),
+        lambda memory, given: build_semantic(memory.search(mode="semantic", **given)),
+        tuple(parameter for name in _SEMANTIC for parameter in ask_for(questions.SEARCH) if parameter.name == name),
+    ),
     Route("/search", "Ranked turns, notes and tasks", ("search/1",), _answer_search, ask_for(questions.SEARCH)),
     Route("/recall", "The block before work starts", ("recall/1",), _answer_recall, ask_for(questions.RECALL)),
-    Route("/lessons", "What failed repeatedly, and what ended it", ("lessons/1",), _answer_lessons, ask_for(questions.LESSONS, **FEW)),
-    Route("/how", "The commands that worked before, for a task", ("how/1",), _answer_how, ask_for(questions.HOW, **FEW)),
-    Route("/context", "The best few items as excerpts within a token budget", ("context/1",), _answer_context, ask_for(questions.CONTEXT)),
-    Route("/items/{id}", "A whole turn or note with its neighbours, or a task", ("show/1", "task/1"), _answer_item, (NEIGHBOURS,), ID),
-    Route("/tasks", "Tasks, the most urgent first", ("task/1",), _answer_tasks, ask_for(questions.TASKS)),
-    Route("/tasks/{key}", "A task with its history, links, comments and attachments", ("task/1",), _answer_task, (), KEY),
-    Route("/healthz", "Whether the memory can be asked", ("healthz/1",), _answer_health),
-)  # fmt: skip
+    Route(
+        "/lessons",
+        "What failed repeatedly, and what ended it",
+        ("lessons/1",),
+        lambda memory, given: LESSONS.build(*memory.lessons(**{**EVERYWHERE, **given})),
+        ask_for(questions.LESSONS, limit=5, **EVERYWHERE),
+    ),
+    Route(
+        "/how",
+        "The commands that worked before, for a task",
+        ("how/1",),
+        lambda memory, given: HOW.build(*memory.how(**{**EVERYWHERE, **given})),
+        ask_for(questions.HOW, **EVERYWHERE),
+    ),
+    Route(
+        "/context",
+        "The best few items as excerpts within a token budget",
+        ("context/1",),
+        lambda memory, given: build_context(memory.context(**given), given["budget"]),
+        ask_for(questions.CONTEXT),
+    ),
+    Route(
+        "/items/{id}",
+        "A whole turn or note with its neighbours, or a task",
+        ("show/1", "task/1"),
+        _answer_item,
+        (NEIGHBOURS,),
+        ID,
+    ),
+    Route(
+        "/tasks",
+        "Tasks, the most urgent first",
+        ("task/1",),
+        lambda memory, given: to_json(TaskBody(results=memory.list_tasks(**given))),
+        ask_for(questions.TASKS),
+    ),
+    Route(
+        "/tasks/{key}",
+        "A task with its history, links, comments and attachments",
+        ("task/1",),
+        lambda memory, given: _show_task(memory, f"t:{given['key'].removeprefix('t:')}"),
+        in_path=KEY,
+    ),
+    Route("/healthz", "Whether the memory can be asked", ("healthz/1",), lambda _, __: to_json(HealthBody())),
+)

@@ -124,10 +124,7 @@ def _make_endpoint(memory: OpenMemory, sessions: Sessions, page: PageRoute) -> C
 
 
 async def _read_form(request: Request, sessions: Sessions, session: str) -> dict[str, str]:
-    """Return the fields of a form of our own.
-
-    Raises RequestError for one that another site made.
-    """
+    """Return the fields of a form of our own. Raises RequestError for one that another site made."""
     body = (await request.body()).decode(errors="replace")
     fields = dict(parse_qsl(body, keep_blank_values=True))
     if not sessions.is_form_token(session, fields.pop(FORM_TOKEN, "")):

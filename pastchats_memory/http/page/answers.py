@@ -7,16 +7,19 @@ from functools import cache
 from hashlib import sha256
 from mimetypes import guess_type
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.responses import RedirectResponse, Response
 
+from pastchats_memory.http.answers import RequestError
 from pastchats_memory.http.page.words import FILTERS
 from pastchats_memory.text.display import remove_controls
 from pastchats_memory.views.page_markdown import render_html
+
+Found = TypeVar("Found")
 
 HERE = Path(__file__).parent
 POLICY = (
@@ -67,6 +70,13 @@ class Download(NamedTuple):
 
 
 Reply = Page | Redirect | Download
+
+
+def require(found: Found | None, what: str, hint: str = "It may have been forgotten.") -> Found:
+    """Return what was found. Raises RequestError if there is no such thing."""
+    if found is None:
+        raise RequestError(404, "not_found", f"there is no such {what}", hint)
+    return found
 
 
 def make_url(path: str, **query: object) -> str:

@@ -9,13 +9,12 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from pastchats_memory.episodes.conversation import PART_TURNS, ConversationPart, EpisodePart
-from pastchats_memory.episodes.judgement import SIGNAL
 from pastchats_memory.http.answers import RequestError
-from pastchats_memory.http.page.answers import Download, Page, PageRequest, Redirect, Reply, make_url
+from pastchats_memory.http.page.answers import Download, Page, PageRequest, Redirect, Reply, make_url, require
 from pastchats_memory.http.page.highlight import mark_html
 from pastchats_memory.http.page.words import SPEAKERS, escape_text, shorten
 from pastchats_memory.memory import Memory
-from pastchats_memory.model import Citation, Item, leads_to_task, number_of
+from pastchats_memory.model import Item, Outcome, leads_to_task, number_of
 from pastchats_memory.views.document import (
     Document,
     document_of_conversation,
@@ -32,16 +31,13 @@ BRANCHES = {"abandoned": "An abandoned branch", "sidechain": "A subagent"}
 class ShownTurn(NamedTuple):
     """A turn as the page shows it."""
 
-    id: int
+    item: Item
     speaker: str
-    role: str
-    timestamp: str | None
     text: Markup
     calls: Sequence[str]
     """Labels of tool calls."""
     path: str
     line: int | None
-    citation: Citation | None
     is_cited: bool
     """Whether the reader came for it."""
     is_folded: bool
@@ -65,12 +61,9 @@ class ShownEpisode(NamedTuple):
     is_continued: bool
     """Whether it begins before this part of the conversation."""
     question_id: int | None
-    verdict: str
-    basis: str
-    shown_by: str
+    outcome: Outcome
     shown_in: int | None
     """Id of the turn with the words that show the outcome, if it is one of this conversation."""
-    is_judged: bool
     done: Sequence[str]
     groups: Sequence[Group]
 
@@ -94,9 +87,7 @@ def show_turn(memory: Memory, request: PageRequest) -> Reply:
     if leads_to_task(id_):
         return Redirect(make_url("/page/task", key=id_))
     found = memory.show(id_, 0) if number_of(id_) is not None else []
-    if not found:
-        raise RequestError(404, "not_found", "there is no such turn", "It may have been forgotten.")
-    item, query = found[0], request.query.get("query", "")
+    item, query = require(next(iter(found), None), "turn"), request.query.get("query", "")
     if item.conversation_id is None:
         return Page("note", {"turn": _show_turn(item, item.id, query, ()), "item": item, "query": query})
     number = item.turn_index // PART_TURNS + 1
@@ -110,7 +101,9 @@ def show_turn(memory: Memory, request: PageRequest) -> Reply:
 
 def show_conversation(memory: Memory, request: PageRequest) -> Page:
     """Show a part of a conversation. Raises RequestError."""
-    part = _load(memory, request)
+    number = number_of(request.query.get("part", "1")) or 1
+    found = memory.load_conversation_part(request.query.get("id", ""), number, project=request.query.get("project"))
+    part = require(found, "conversation")
     cited, query = number_of(request.query.get("turn", "")), request.query.get("query", "")
     items = [item for one in part.episodes for item in one.episode.turns]
     if not items:
@@ -125,7 +118,7 @@ def show_conversation(memory: Memory, request: PageRequest) -> Page:
             "title": shorten(title, TITLE_WIDTH),
             "agent": str(first.metadata.get("format", "")),
             "since": part.outline[0].timestamp if part.outline else first.timestamp,
-            "resume": memory.resume_lines_of([first]).get(str(first.id)),
+            "resume": memory.resume_lines([first]).get(str(first.id)),
             "first_id": first.id,
             "episodes": [_show_episode(one, cited, query) for one in part.episodes],
             "outline": list(_outline(part)),
@@ -148,22 +141,7 @@ def download_html(memory: Memory, request: PageRequest) -> Download:
 
 
 def _document(memory: Memory, request: PageRequest) -> Document:
-    conversation = memory.load_conversation(request.query.get("id", ""))
-    if conversation is None:
-        raise _no_conversation()
-    return document_of_conversation(conversation)
-
-
-def _load(memory: Memory, request: PageRequest) -> ConversationPart:
-    number = number_of(request.query.get("part", "1"))
-    part = memory.load_conversation_part(request.query.get("id", ""), number or 1, project=request.query.get("project"))
-    if part is None:
-        raise _no_conversation()
-    return part
-
-
-def _no_conversation() -> RequestError:
-    return RequestError(404, "not_found", "there is no such conversation", "It may have been forgotten.")
+    return document_of_conversation(require(memory.load_conversation(request.query.get("id", "")), "conversation"))
 
 
 def _link(part: ConversationPart, number: int) -> str:
@@ -184,17 +162,14 @@ def _show_episode(one: EpisodePart, cited: int | None, query: str) -> ShownEpiso
     groups = []
     for branch, turns in groupby(one.episode.turns, key=lambda item: str(item.metadata.get("branch", "main"))):
         own = [_show_turn(item, cited, query, [shown[item.id]] if item.id in shown else []) for item in turns]
-        is_open = any(turn.is_cited or turn.id in shown for turn in own)
+        is_open = any(turn.is_cited or turn.item.id in shown for turn in own)
         groups.append(Group(BRANCHES.get(branch, ""), own, is_open))
     return ShownEpisode(
         one.number,
         ended is not None and ended.ending.first_index < one.episode.turns[0].turn_index,
         ended.question_id if ended else None,
-        outcome.verdict,
-        outcome.basis,
-        outcome.shown_by,
+        outcome,
         shown_in,
-        outcome.signal == SIGNAL,
         one.episode.done,
         groups,
     )
@@ -206,15 +181,12 @@ def _show_turn(item: Item, cited: int | None, query: str, quotations: Sequence[s
     is_cited = item.id == cited
     printed = f"<pre>{escape_text(item.content)}</pre>" if item.role == "tool" else render_html(item.content)
     return ShownTurn(
-        item.id,
+        item,
         SPEAKERS.get(item.role, item.role),
-        item.role,
-        item.timestamp,
         mark_html(printed, query if is_cited else "", quotations),
         tuple(map(str, tools if isinstance(tools, list) else ())),
         place.path if place else item.source_path,
         place.line if place else None,
-        item.citation,
         is_cited,
         item.role in ("tool", "system") and not is_cited and not quotations,
         shorten(item.content, TITLE_WIDTH),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pastchats_memory.http.answers import RequestError
-from pastchats_memory.http.page.answers import Page, PageRequest, Redirect, Reply, make_url
+from pastchats_memory.http.page.answers import Page, PageRequest, Redirect, Reply, make_url, require
 from pastchats_memory.memory import Memory
+from pastchats_memory.memory.questions import OUTCOMES
 
 LISTED = 20
-VERDICTS = ("worked", "failed", "mixed", "unknown")
 
 
 def show(memory: Memory, request: PageRequest) -> Page:
@@ -18,10 +17,8 @@ def show(memory: Memory, request: PageRequest) -> Page:
     if "id" not in request.query:
         (sheets, left), warnings = memory.list_unjudged(request.query.get("project"), limit=LISTED)
         return Page("judge_list", {"sheets": sheets, "left": left, "warnings": warnings})
-    sheet = memory.load_episode(request.query["id"])
-    if sheet is None:
-        raise _no_episode()
-    return Page("judge", {"sheet": sheet, "id": request.query["id"], "verdicts": VERDICTS})
+    sheet = require(memory.load_episode(request.query["id"]), "turn")
+    return Page("judge", {"sheet": sheet, "id": request.query["id"], "verdicts": OUTCOMES})
 
 
 def judge(memory: Memory, request: PageRequest) -> Reply:
@@ -31,10 +28,5 @@ def judge(memory: Memory, request: PageRequest) -> Reply:
         sheet, _ = memory.unjudge(id_)
     else:
         sheet, _ = memory.judge(id_, request.form.get("verdict", ""), request.form.get("because"))
-    if sheet is None:
-        raise _no_episode()
+    require(sheet, "turn")
     return Redirect(make_url("/page/turn", id=id_))
-
-
-def _no_episode() -> RequestError:
-    return RequestError(404, "not_found", "there is no such turn", "It may have been forgotten.")

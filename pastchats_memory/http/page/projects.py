@@ -8,12 +8,10 @@ from itertools import groupby
 from typing import NamedTuple
 
 from pastchats_memory.episodes.history import ConversationDay
-from pastchats_memory.http.answers import RequestError
-from pastchats_memory.http.page.answers import Page, PageRequest, Redirect, make_url
-from pastchats_memory.http.page.plot import Plot, plot_outcomes
+from pastchats_memory.http.page.answers import Page, PageRequest, Redirect, make_url, require
+from pastchats_memory.http.page.plot import plot_outcomes
 from pastchats_memory.memory import Memory
 from pastchats_memory.store.outcomes import Tally
-from pastchats_memory.store.turns import ProjectTurns
 
 LISTED = 40
 """Conversations of a timeline on one page."""
@@ -26,20 +24,6 @@ SPANS = (("today", "Today"), ("7d", "7 days"), ("30d", "30 days"), ("365d", "A y
 
 EVERYTHING = "1970-01-01"
 """Beginning of a timeline without a span."""
-
-
-class ProjectCard(NamedTuple):
-    """A project in the list."""
-
-    stored: ProjectTurns
-    plot: Plot | None
-
-
-class Day(NamedTuple):
-    """The conversations of a day."""
-
-    day: str
-    conversations: Sequence[ConversationDay]
 
 
 class Span(NamedTuple):
@@ -58,7 +42,8 @@ def show_projects(memory: Memory, _: PageRequest) -> Page:
         by_project.setdefault(one.project, []).append(one)
     days = (tallies[0].day, tallies[-1].day) if tallies else None
     cards = [
-        ProjectCard(one, plot_outcomes(by_project.get(one.project, ()), days, BARS)) for one in memory.list_projects()
+        {"stored": one, "plot": plot_outcomes(by_project.get(one.project, ()), days, BARS)}
+        for one in memory.list_projects()
     ]
     return Page("projects", {"cards": cards, "plot": plot_outcomes(tallies)})
 
@@ -72,8 +57,7 @@ def show_project(memory: Memory, request: PageRequest) -> Page | Redirect:
     stored = next((one for one in memory.list_projects() if one.project == name), None)
     if stored is None and name in memory.tasks.list_projects():
         return Redirect(make_url("/page/tasks", project=name))
-    if stored is None:
-        raise RequestError(404, "not_found", "there is no such project", "It may have been forgotten, or be private.")
+    stored = require(stored, "project", "It may have been forgotten, or be private.")
     plot = plot_outcomes(memory.tally_outcomes(name))
     return Page("project", {"stored": stored, "plot": plot, **_find_days(memory, request, "/page/project", name)})
 
@@ -90,7 +74,7 @@ def _find_days(memory: Memory, request: PageRequest, path: str, project: str | N
     timeline = memory.timeline(**span, project=project, limit=LISTED, most_episodes=EPISODES)
     newest_first = sorted(timeline.days, key=lambda one: (one.day, one.since), reverse=True)
     return {
-        "days": [Day(day, list(group)) for day, group in groupby(newest_first, key=lambda one: one.day)],
+        "days": [(day, list(group)) for day, group in groupby(newest_first, key=lambda one: one.day)],
         "older": _link_older(newest_first, path, project) if timeline.more or timeline.is_cut else None,
         "spans": [Span(label, make_url(path, name=project, when=one), one == when) for one, label in SPANS],
     }

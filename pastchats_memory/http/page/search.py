@@ -13,9 +13,10 @@ from pastchats_memory.http.page.highlight import mark_words
 from pastchats_memory.http.page.words import SPEAKERS
 from pastchats_memory.http.routes import LONGEST_QUERY
 from pastchats_memory.memory import Memory
-from pastchats_memory.model import TASK, Citation, Hit
+from pastchats_memory.model import TASK, Hit
 from pastchats_memory.search.request import MOST_HITS
 from pastchats_memory.store.turns import NewPrompt
+from pastchats_memory.views.answers.search import complete_hits
 from pastchats_memory.views.text import NOTHING_CLOSE, describe_relevance, has_close_hit
 
 HITS = 20
@@ -53,6 +54,7 @@ class FilterRow(NamedTuple):
 class ShownHit(NamedTuple):
     """A hit as the page shows it."""
 
+    hit: Hit
     url: str
     text: Markup
     """The part of the text about the query, or the title of a task."""
@@ -60,13 +62,7 @@ class ShownHit(NamedTuple):
     fit: str
     found_by: Sequence[str]
     """What each kind of search says about it."""
-    project: str
     kind: str
-    timestamp: str | None
-    path: str
-    line: int | None
-    citation: Citation | None
-    resume: str | None
 
 
 def show(memory: Memory, request: PageRequest) -> Page:
@@ -86,7 +82,7 @@ def show(memory: Memory, request: PageRequest) -> Page:
     number = int(request.query["page"]) if request.query.get("page", "").isdecimal() else 1
     number = min(max(number, 1), MOST_HITS // HITS)
     hits = memory.search(query, limit=HITS, page=number, **chosen)  # type: ignore[arg-type] # filters are texts
-    outcomes, lines = memory.outcomes_of(hits), memory.resume_lines(hits)
+    outcomes = memory.outcomes_of(hits)
     is_close = number > 1 or has_close_hit(hits)
     pages = {step: make_url("/", query=query, **chosen, page=number + step) for step in (-1, 1)}
     return Page(
@@ -95,7 +91,10 @@ def show(memory: Memory, request: PageRequest) -> Page:
             "query": query,
             "chosen": chosen,
             "filters": _list_filters(query, chosen, memory.list_formats()[:FORMATS]),
-            "hits": [_describe_hit(hit, query, outcomes.get(hit.id, ""), lines.get(hit.id)) for hit in hits],
+            "hits": [
+                _describe_hit(hit, query, outcomes.get(hit.id, ""))
+                for hit in complete_hits(hits, memory.resume_lines(hits))
+            ],
             "heading": "" if is_close else NOTHING_CLOSE,
             "warnings": hits.warnings,
             "previous": pages[-1] if number > 1 else None,
@@ -123,8 +122,9 @@ def _list_filters(query: str, chosen: Mapping[str, str], formats: Sequence[str])
     return rows
 
 
-def _describe_hit(hit: Hit, query: str, outcome: str, resume: str | None) -> ShownHit:
+def _describe_hit(hit: Hit, query: str, outcome: str) -> ShownHit:
     return ShownHit(
+        hit,
         make_url("/page/turn", id=hit.id, query=query)
         if hit.task is None
         else make_url("/page/task", key=hit.task.key),
@@ -132,13 +132,7 @@ def _describe_hit(hit: Hit, query: str, outcome: str, resume: str | None) -> Sho
         "" if outcome == "unknown" else outcome,
         describe_relevance(hit.relevance),
         _describe_ranks(hit),
-        hit.source_project,
         SPEAKERS.get(hit.role, hit.role) if hit.task is None else f"{hit.type} · {hit.task.status}",
-        hit.timestamp,
-        hit.source_path,
-        hit.source_line,
-        hit.citation,
-        resume,
     )
 
 

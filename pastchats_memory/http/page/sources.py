@@ -18,7 +18,7 @@ def show_sources(memory: Memory, _: PageRequest) -> Page:
     skipped = [file for file in unread if not file.lines]
     gone = [from_home(path) for place in places for path in place.gone]
     values = {
-        "places": [_shorten_path(place) for place in places],
+        "places": places,
         "partly": _shorten_paths(partly[:SHOWN]),
         "partly_count": len(partly),
         "skipped": _shorten_paths(skipped[:SHOWN]),
@@ -26,7 +26,8 @@ def show_sources(memory: Memory, _: PageRequest) -> Page:
         "gone": gone[:SHOWN],
         "gone_count": len(gone),
         "lines_shown": SHOWN,
-        "new": sum(count_new(place) for place in places),
+        "count_new": count_new,
+        "new": sum(map(count_new, places)),
         "indexed": sum(place.indexed for place in places),
     }
     return Page("sources", values)
@@ -35,20 +36,6 @@ def show_sources(memory: Memory, _: PageRequest) -> Page:
 def count_new(place: SourceReport) -> int:
     """Return the number of files of a place that are there and not indexed."""
     return max(0, place.files - (place.indexed - len(place.gone)))
-
-
-def _shorten_path(place: SourceReport) -> dict[str, object]:
-    megabytes = f"{place.bytes / 1e6:,.1f}"
-    return {
-        "program": place.program,
-        "path": from_home(place.path),
-        "files": place.files,
-        "megabytes": megabytes,
-        "indexed": place.indexed,
-        "new": count_new(place),
-        "gone": len(place.gone),
-        "excluded": place.excluded,
-    }
 
 
 def _shorten_paths(files: list[UnreadFile]) -> list[UnreadFile]:

@@ -33,6 +33,8 @@ class CommandResult(NamedTuple):
     """Whether the text fits the terminal already."""
     leads_back: bool = False
     """Whether the commands are named that lead from a result back to the work."""
+    run: Callable[[], int] | None = None
+    """Runs another program in place of the text, once the database is closed, and returns its exit code."""
 
 
 def make_command(
@@ -115,6 +117,8 @@ def _render(result: CommandResult, *, as_json: bool) -> Mapping[str, object] | s
 def _print(result: CommandResult, printed: Mapping[str, object] | str) -> int:
     if not isinstance(printed, str):
         emit_json(printed)
+    elif result.run is not None:
+        return result.run()
     else:
         text = printed if result.is_folded else hanging(printed)
         if text:

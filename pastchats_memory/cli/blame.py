@@ -31,7 +31,7 @@ def command(memory: Memory, file: str, limit: int) -> CommandResult:
     path, line = _split(file)
     found = memory.blame(path, line, limit)
     return CommandResult(
-        lambda: build_blame(found, memory.resume_lines_of([one.turn for one in found])),
+        lambda: build_blame(found, memory.resume_lines(one.turn for one in found)),
         lambda: render_blame(found),
         is_found=bool(found),
         nothing="No known session has changed it by a recorded edit.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import click
 
@@ -63,23 +63,15 @@ def put_out(what: Exporting, noun: str, file: Path | None, *, force: bool) -> in
 @click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="Results of the search.")
 @click.option("--force", is_flag=True, help="Replace an existing FILE.")
 @options.database
-def command(
-    file: Path | None,
-    form: str | None,
-    conversation: str | None,
-    query: str | None,
-    limit: int,
-    force: bool,
-    db: str | None,
-) -> int:
+def command(file: Path | None, form: str | None, force: bool, db: str | None, **subject: Any) -> int:
     """Write every turn and task as a line of JSON, to FILE or to stdout; `index FILE` reads the rows back.
 
     With --markdown or --html, write one conversation or the results of a search instead, as a document.
     Private projects are left out, unless you are in them. Vectors are left out; `index` makes them again.
     """
     options.interrupt_in_order()
-    if form is not None or conversation is not None or query is not None:
-        return _export_document(file, form or "markdown", conversation, query, limit, db, force=force)
+    if form is not None or subject["conversation"] is not None or subject["query"] is not None:
+        return _export_document(file, form or "markdown", subject, db, force=force)
     with options.open_memory(db) as memory:
         number = put_out(memory, "line", file, force=force)
         turns, tasks = memory.count_hidden()
@@ -91,21 +83,12 @@ def command(
     return DONE if number else NOTHING
 
 
-def _export_document(
-    file: Path | None,
-    form: str,
-    conversation: str | None,
-    query: str | None,
-    limit: int,
-    db: str | None,
-    *,
-    force: bool,
-) -> int:
+def _export_document(file: Path | None, form: str, subject: dict[str, Any], db: str | None, *, force: bool) -> int:
     """Write a conversation or the results of a search as a document, and return the exit code."""
-    if (conversation is None) == (query is None):
+    if (subject["conversation"] is None) == (subject["query"] is None):
         raise UsageFault("name what the document is of", "Give --conversation ID or --query QUERY.")
     with options.open_memory(db) as memory:
-        document = _find_document(memory, conversation, query, limit)
+        document = _find_document(memory, **subject)
         if document is None:
             click.echo("Nothing found that could be written.", err=True)
             return NOTHING

@@ -64,10 +64,8 @@ STEP_MS, LOOKS_MS = 50, 500
 @click.option("--include", metavar="GLOB", multiple=True, help="Only matching files; repeatable.")
 @click.option("--exclude", metavar="GLOB", multiple=True, help="Skip these files, folders, projects; repeatable.")
 @click.option("--follow-links", is_flag=True, help="Follow symbolic links out of a folder.")
-@click.option(
-    "--format", "format_", metavar="NAME", help="Read the named files as this format, and of folders only its files."
-)
-@click.option("--map", "key_map", metavar="ROLE=KEY,...", help="Keys of JSON of unknown shape: role=speaker,text=body.")
+@click.option("--format", metavar="NAME", help="Read the named files as this format, and of folders only its files.")
+@click.option("--map", metavar="ROLE=KEY,...", help="Keys of JSON of unknown shape: role=speaker,text=body.")
 @click.option("--dry-run", is_flag=True, help="Only show the format of each file, and the --map line that fits it.")
 @options.yes
 @options.no
@@ -79,15 +77,8 @@ def command(
     paths: tuple[str, ...],
     inputs: tuple[str, ...],
     project: str | None,
-    force: bool,
-    notes: bool,
     everything: bool,
     watch: bool,
-    include: tuple[str, ...],
-    exclude: tuple[str, ...],
-    follow_links: bool,
-    format_: str | None,
-    key_map: str | None,
     dry_run: bool,
     yes: bool,
     no: bool,
@@ -95,6 +86,7 @@ def command(
     threads: int | None,
     db: str | None,
     as_json: bool,
+    **how: Any,
 ) -> int:
     """Read conversations, notes and tasks below PATH and make them searchable. Only new text costs time.
 
@@ -102,16 +94,12 @@ def command(
     file .pastchats-ignore is not read, and neither are conversations that took place in it.
     """
     config = load(db)
-    histories = find_readable_histories(config, include) if everything else []
+    histories = find_readable_histories(config, how["include"]) if everything else []
     places = list_other_places(config, histories) if everything else []
     named = [*paths, *inputs, *(str(history.path) for history in histories), *map(str, places)]
     if not named:
         hint = "Name a file or folder: pastchats-memory index ~/.claude/projects"
         raise UsageFault("no history was found" if everything else "no path was given", hint)
-    how: dict[str, Any] = {
-        "force": force, "notes": notes, "include": include, "exclude": exclude, "follow_links": follow_links,
-        "map": key_map, "format": format_,
-    }  # fmt: skip
     wanted = index_options(config, project, **how)  # a wrong one is known before anything is made
     if dry_run:
         return _dry_run(named, config, wanted, as_json=as_json)

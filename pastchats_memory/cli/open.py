@@ -8,19 +8,22 @@ import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path, PurePath
+from typing import Any
 
 import click
 
-from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.asking import make_command
-from pastchats_memory.cli.output import emit_json, is_terminal, notify
+from pastchats_memory.cli import options
+from pastchats_memory.cli.asking import CommandResult, ask_memory
+from pastchats_memory.cli.output import is_terminal, notify
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.archives import archive_of, is_archive
 from pastchats_memory.files.command_line import join_command
 from pastchats_memory.files.processes import run_in_foreground
 from pastchats_memory.files.stored_path import other_machine, resolve_path
 from pastchats_memory.formats.base.source import SQLITE
+from pastchats_memory.memory import Memory
 from pastchats_memory.text.display import escape_name, escape_path, one_line, sanitise
+from pastchats_memory.views.answers.listing import Listing
 from pastchats_memory.views.answers.sources import OPEN, RESUME, Opened
 
 PLUS = r"n?vim?|gvim|view|nano|pico|emacs(client)?|micro|kak|joe|jed|ne|mcedit|gedit|kate|mg|ex|vis|amp"
@@ -37,7 +40,7 @@ EDITORS: tuple[tuple[str, Callable[[str, int], list[str]]], ...] = (
 """How each family of editors, by the name of its program, is told the line. Other editors get the file alone."""
 
 
-@make_command(
+@ask_memory(
     "open",
     "pastchats-memory open 12",
     "EDITOR='code --wait' pastchats-memory open 12",
@@ -45,35 +48,25 @@ EDITORS: tuple[tuple[str, Callable[[str, int], list[str]]], ...] = (
 )
 @click.argument("id_", metavar="ID")
 @click.option("--print", "only_print", is_flag=True, help="Print the editor's command, and open nothing.")
-@options.database
-@options.as_json
-def command(id_: str, only_print: bool, db: str | None, as_json: bool) -> int:
+def command(memory: Memory, id_: str, only_print: bool) -> CommandResult:
     """Open the source of an item at its line, in $VISUAL or $EDITOR.
 
     Without a terminal it prints the editor's command, as --print does.
     """
-    with options.open_memory(db) as memory:
-        place = memory.find_source(id_)
+    place = memory.find_source(id_)
     if place is None:
-        _explain_missing(id_)
-        if as_json:
-            emit_json(OPEN.build([]))
-        return NOTHING
+        return _explain_missing(id_, OPEN)
     path = resolve_path(place.path)
     if (obstacle := _find_obstacle(path)) is not None:
-        text = f"{escape_path(place.path)} {obstacle}. `pastchats-memory show {escape_name(id_)}` has the text."
-        click.echo(text, err=True)
-        if as_json:
-            emit_json(OPEN.build([]))
-        return NOTHING
-    line = [] if as_json and not _editor() else _edit(str(path), place.line)
-    if as_json:
-        emit_json(OPEN.build([Opened(place.path, place.line, line)]))
-    elif only_print or not is_terminal(sys.stdout):
-        click.echo(sanitise(join_command(line)))
-    else:
-        return run_in_foreground(line)
-    return DONE
+        notify(f"{escape_path(place.path)} {obstacle}. `pastchats-memory show {escape_name(id_)}` has the text.")
+        return CommandResult(lambda: OPEN.build([]), lambda: "", is_found=False)
+    line = [] if options.is_json_wanted() and not _editor() else _edit(str(path), place.line)
+    return CommandResult(
+        lambda: OPEN.build([Opened(place.path, place.line, line)]),
+        lambda: sanitise(join_command(line)),
+        run=None if only_print or not is_terminal(sys.stdout) else lambda: run_in_foreground(line),
+        is_folded=True,
+    )
 
 
 def _find_obstacle(path: Path) -> str | None:
@@ -89,8 +82,9 @@ def _find_obstacle(path: Path) -> str | None:
         return "is gone" if isinstance(fault, FileNotFoundError) else f"cannot be read ({fault.strerror})"
 
 
-def _explain_missing(id_: str) -> None:
+def _explain_missing(id_: str, listing: Listing[Any]) -> CommandResult:
     notify(f"There is no item {escape_name(id_)} with a file. Ids stand in the output of search and recall.")
+    return CommandResult(lambda: listing.build([]), lambda: "", is_found=False)
 
 
 def _editor() -> list[str]:
@@ -108,7 +102,7 @@ def _edit(path: str, line: int) -> list[str]:
     return [*editor, *arguments(os.path.abspath(path), max(line, 1))]  # noqa: PTH100 - no option can begin with a slash
 
 
-@make_command(
+@ask_memory(
     "resume",
     "pastchats-memory resume 12",
     "pastchats-memory resume 12 --run",
@@ -116,24 +110,22 @@ def _edit(path: str, line: int) -> list[str]:
 )
 @click.argument("id_", metavar="ID")
 @click.option("--run", "run", is_flag=True, help="Start the agent in the session's folder.")
-@options.database
-@options.as_json
-def resume(id_: str, run: bool, db: str | None, as_json: bool) -> int:
+def resume(memory: Memory, id_: str, run: bool) -> CommandResult:
     """Print the agent's own command that resumes the session of an item, or why there is none."""
-    with options.open_memory(db) as memory:
-        found = memory.find_resumption(id_)
+    found = memory.find_resumption(id_)
     if found is None:
-        _explain_missing(id_)
-        if as_json:
-            emit_json(RESUME.build([]))
-        return NOTHING
-    if as_json:
-        emit_json(RESUME.build([found]))
-    elif found.reason:
-        notify(f"It cannot be resumed: {one_line(found.reason)}.")
-    elif run:
-        click.echo(sanitise(join_command(found.command, found.folder)), err=True)
+        return _explain_missing(id_, RESUME)
+    line = sanitise(join_command(found.command, found.folder))
+
+    def resume_session() -> int:
+        click.echo(line, err=True)
         return run_in_foreground(found.command, found.folder)
-    else:
-        click.echo(sanitise(join_command(found.command, found.folder)))
-    return NOTHING if found.reason else DONE
+
+    return CommandResult(
+        lambda: RESUME.build([found]),
+        lambda: line,
+        is_found=not found.reason,
+        nothing=f"It cannot be resumed: {one_line(found.reason)}.",
+        run=resume_session if run and not found.reason else None,
+        is_folded=True,
+    )

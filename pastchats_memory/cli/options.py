@@ -155,8 +155,8 @@ def agree(question: str, plan: Callable[[], str] = str, *, is_always_shown: bool
     is_yes, is_quiet = bool(given["yes"]), is_json_wanted()
     if not is_quiet and (is_always_shown or not is_yes) and (text := plan()):
         click.echo(hanging(text))
-    is_asked = not is_quiet and not given.get("no") and is_terminal(sys.stdin)
-    return is_yes or (is_asked and click.confirm(question, err=True))
+    may_ask = not is_quiet and not given.get("no") and is_terminal(sys.stdin)
+    return is_yes or (may_ask and click.confirm(question, err=True))
 
 
 def is_json_wanted() -> bool:
@@ -165,10 +165,7 @@ def is_json_wanted() -> bool:
 
 
 def query(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add QUERY as words or as `--query`.
-
-    The command receives `query_words` and `query_option`.
-    """
+    """Add QUERY as words or as `--query`. The command receives `query_words` and `query_option`."""
     command = click.option("--query", "query_option", metavar="QUERY", help="The query, same as the argument.")(command)
     return click.argument("query_words", metavar="QUERY", nargs=-1)(command)
 
@@ -184,10 +181,7 @@ def query_text(query_words: tuple[str, ...], query_option: str | None) -> str:
 
 
 def check_model_name(_context: click.Context, _parameter: click.Parameter, model: str | None) -> str | None:
-    """Return the name of a model.
-
-    Raises UsageFault for a blank one, such as that of an unset variable.
-    """
+    """Return the name of a model. Raises UsageFault for a blank one, such as that of an unset variable."""
     if model is not None and not model.strip():
         raise UsageFault("--model names no model", "Is the variable that it comes from set?")
     return model
@@ -217,10 +211,7 @@ def interrupt_in_order() -> None:
 
 
 def configuration() -> Config:
-    """Return the effective configuration, and print its warnings on stderr.
-
-    Raises UsageFault.
-    """
+    """Return the effective configuration, and print its warnings on stderr. Raises UsageFault."""
     config = load()
     warn(config.warnings)
     return config

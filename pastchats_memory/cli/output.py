@@ -44,10 +44,7 @@ def notify(message: str) -> None:
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Return whether a person reads or types there.
-
-    The stream is None if the shell closed it.
-    """
+    """Return whether a person reads or types there. The stream is None if the shell closed it."""
     return stream is not None and stream.isatty()
 
 

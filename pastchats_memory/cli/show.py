@@ -40,17 +40,16 @@ def command(memory: Memory, id_: str | None, conversation: str | None, neighbour
         return _show_conversation(memory, conversation or "")
     if leads_to_task(id_):
         return _show_task(memory, id_)
-    items = memory.show(id_, neighbours, whole=True)
-    id_ = canonical_id(id_)
-    shown = [ShownItem(item, memory.outcome(item), item.shown_id == id_) for item in items]
-    for item in items:
-        if item.shown_id == id_ and LEFT_OUT_KEY in item.metadata and LEFT_OUT in item.content:
+    shown = memory.show_with_outcomes(id_, neighbours, whole=True)
+    for one in shown:
+        item = one.item
+        if one.is_asked and LEFT_OUT_KEY in item.metadata and LEFT_OUT in item.content:
             notify(f"The rest of the text is gone: {one_line(item.source_path)} no longer has it.")
     return CommandResult(
         lambda: SHOW.build(shown),
         lambda: list_items(shown),
         is_found=bool(shown),
-        nothing=_explain_missing(id_),
+        nothing=_explain_missing(canonical_id(id_)),
         is_folded=True,
     )
 
@@ -81,7 +80,8 @@ def _show_task(memory: Memory, id_: str) -> CommandResult:
         notify(_explain_missing(id_))
         return CommandResult(lambda: to_json(TaskBody()), lambda: "", is_found=False)
     task, attached = found
-    own_text = f"\n\n{render_attached(attached)}" if attached is not None and attached.content is not None else ""
     return CommandResult(
-        lambda: build_shown_task(task, attached), lambda: hanging(render_task(task)) + own_text, is_folded=True
+        lambda: build_shown_task(task, attached),
+        lambda: hanging(render_task(task)) + render_attached(attached),
+        is_folded=True,
     )

@@ -224,6 +224,18 @@ def export(file: Path | None, force: bool, db: str | None) -> int:
     return DONE if number else NOTHING
 
 
+def _read_export(context: click.Context, _: click.Parameter, file: Path) -> str:
+    """Return the text of an export, or of stdin. Raises UsageFault if it cannot be read."""
+    try:
+        if context.resilient_parsing:
+            return ""
+        return sys.stdin.read() if str(file) == "-" else _read(file)
+    except OSError as fault:
+        raise UsageFault(f"{file}: {fault.strerror}", "Name what `task export` wrote.") from fault
+    except UnicodeDecodeError as fault:
+        raise UsageFault(f"{file} is no UTF-8 text", "Name what `task export` wrote.") from fault
+
+
 def _read(file: Path) -> str:
     """Return the text of a file; a pipe into which nobody writes is empty. Raises OSError, UnicodeDecodeError."""
     descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
@@ -233,32 +245,17 @@ def _read(file: Path) -> str:
         return stream.read()
 
 
-@make_command(
-    "import",
-    "pastchats-memory task import tasks.jsonl",
-    group=command,
-)
-@click.argument("file", type=click.Path(path_type=Path))
-@options.database
-@options.as_json
-def import_(file: Path, db: str | None, as_json: bool) -> int:
+@ask_memory("import", "pastchats-memory task import tasks.jsonl", group=command, create=True)
+@click.argument("text", metavar="FILE", type=click.Path(path_type=Path), callback=_read_export)
+def import_(memory: Memory, text: str) -> CommandResult:
     """Read what `task export` wrote. Either all of it is stored or nothing. Known tasks are updated, never doubled.
 
     A link that would make a task its own ancestor, or wait for itself, is left out.
     """
-    try:
-        text = sys.stdin.read() if str(file) == "-" else _read(file)
-    except OSError as fault:
-        raise UsageFault(f"{file}: {fault.strerror}", "Name what `task export` wrote.") from fault
-    except UnicodeDecodeError as fault:
-        raise UsageFault(f"{file} is no UTF-8 text", "Name what `task export` wrote.") from fault
-    with options.open_memory(db, create=True) as memory:
-        done = memory.tasks.import_lines(text.split("\n"))
-    if as_json:
-        emit_json(to_json(TaskBody(**done)))  # type: ignore[arg-type] # the counts of an import
-    else:
-        circles = done.pop("circles")
-        click.echo(", ".join(f"{number} {what}" for what, number in done.items()))
-        if circles:
-            warn([f"{counted(circles, 'link')} left out: tasks would be above themselves, or wait for themselves"])
-    return DONE
+    done = memory.tasks.import_lines(text.split("\n"))
+    circles = f"{counted(done['circles'], 'link')} left out: tasks would be above themselves, or wait for themselves"
+    return CommandResult(
+        lambda: to_json(TaskBody(**done)),  # type: ignore[arg-type] # the counts of an import
+        lambda: ", ".join(f"{number} {what}" for what, number in done.items() if what != "circles"),
+        notes=[f"Warning: {circles}"] if done["circles"] else [],
+    )

@@ -183,10 +183,7 @@ def project_file(here: Path | None = None) -> Path | None:
 
 
 def state_folder(environment: Mapping[str, str] = os.environ) -> Path:
-    """Return the folder of logs and of what hooks remember.
-
-    Raises UsageFault without a home folder.
-    """
+    """Return the folder of logs and of what hooks remember. Raises UsageFault without a home folder."""
     found = find_state_folder(environment)
     if found is None:
         raise _homeless()

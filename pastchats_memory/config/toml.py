@@ -123,10 +123,7 @@ KEY = "exclude"
 
 
 def excluded() -> tuple[str, ...]:
-    """Return the globs in the user's own file.
-
-    Raises UsageFault if it is not understood.
-    """
+    """Return the globs in the user's own file. Raises UsageFault if it is not understood."""
     _, document = _read()
     return tuple(map(str, document.get(KEY, ())))
 

@@ -150,10 +150,7 @@ def _exit_with_reader(stdout: int) -> None:
 
 
 def _check_port(port: int) -> None:
-    """Bind the port once.
-
-    The SDK's own server would end the process without an exception.
-    """
+    """Bind the port once. The SDK's own server would end the process without an exception."""
     try:
         socket.create_server(("127.0.0.1", port)).close()
     except OSError as fault:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar
@@ -60,6 +60,7 @@ TaskKey = Annotated[str | None, Field(description="Instead of an id: the key of 
 
 Params = ParamSpec("Params")
 Result = TypeVar("Result")
+Values = TypeVar("Values", bound=Sequence[object])
 
 
 def _lock_memory(tool: Callable[Params, Result]) -> Callable[Params, Result]:
@@ -128,9 +129,12 @@ class Tools:
     def search(self, **given: Any) -> Annotated[CallToolResult, brief.SEARCH.view]:
         """Find turns, notes and tasks of earlier work by words and by meaning, best first, each with its source."""
         hits = self.memory.search(**given)
-        text = f"{RECALL_PREAMBLE}\n{render_hits(hits)}" if hits else NOTHING
         shown = complete_hits(hits, self.memory.resume_lines(hits))
-        return _answer(text, brief.SEARCH.build(shown, hits.warnings), (hit.source_path for hit in hits))
+        return _answer(
+            _quote(hits, render_hits, NOTHING),
+            brief.SEARCH.build(shown, hits.warnings),
+            (hit.source_path for hit in hits),
+        )
 
     @_lock_memory
     @_ask_for(questions.RECALL, budget={"most": 20_000})
@@ -159,19 +163,11 @@ class Tools:
             raise UsageFault("`end` lies before `start`", "Lines are counted from 1, both inclusive.")
         id = _choose_id(id, taskId)  # noqa: A001 - the argument's name
         if leads_to_task(id):
-            shown = memory.tasks.find_item(id)
-            if shown is None:
-                raise UsageFault(f"there is no item {id}", ID_HINT)
-            task, attached = shown
-            text = render_task(task)
-            if attached is not None and attached.content is not None:
-                text += f"\n\n{render_attached(attached)}"
-            page = brief.cut_task(task, text, start, end)
+            task, attached = _require(memory.tasks.find_item(id), id)
+            page = brief.cut_task(task, render_task(task) + render_attached(attached), start, end)
             return _answer(page.content, to_json(page), [page.source_path])
         items = memory.show(id, neighbours=1)
-        if not items:
-            raise UsageFault(f"there is no item {id}", ID_HINT)
-        item = next(item for item in items if item.shown_id == canonical_id(id))
+        item = _require(next((item for item in items if item.shown_id == canonical_id(id)), None), id)
         page = brief.cut_item(items, item, memory.outcome(item), start, end)
         return _answer(render_item(item, page.content), to_json(page), [page.source_path])
 
@@ -192,10 +188,8 @@ class Tools:
         if text is None:
             id = _choose_id(id, taskId)  # noqa: A001 - the argument's name
         if id is not None and id.isdecimal():
-            items = self.memory.show(id, neighbours=0)
-            if not items:
-                raise UsageFault(f"there is no item {id}", ID_HINT)
-            near = tasks.find_duplicates(items[0].content)
+            item = _require(next(iter(self.memory.show(id, neighbours=0)), None), id)
+            near = tasks.find_duplicates(item.content)
         else:
             near = tasks.find_similar(id.removeprefix("t:")) if id is not None else tasks.find_duplicates(text or "")
         found = [one for one in near if threshold is None or one.match.score >= threshold]
@@ -226,7 +220,7 @@ class Tools:
         arguments = _widen(given)
         found, warnings = self.memory.lessons(**arguments)
         nothing = f"Nothing is known that failed more than once and then worked{_hint_at_other_projects(arguments['project'])}"
-        text = f"{RECALL_PREAMBLE}\n{render_lessons(found)}" if found else nothing
+        text = _quote(found, render_lessons, nothing)
         paths = (one.source_path for lesson in found for one in lesson.attempts)
         return _answer(text, brief.LESSONS.build(found, warnings), paths)
 
@@ -246,7 +240,7 @@ class Tools:
             raise UsageFault("give the task, once", "As `query`, such as: run the tests.")
         found, warnings = self.memory.how(wanted, **arguments)
         nothing = f"No command is known to have worked for it{_hint_at_other_projects(arguments['project'])}"
-        text = f"{RECALL_PREAMBLE}\n{render_commands(found)}" if found else nothing
+        text = _quote(found, render_commands, nothing)
         return _answer(text, brief.HOW.build(found, warnings), (one.episode.source_path for one in found))
 
     @_lock_memory
@@ -259,7 +253,7 @@ class Tools:
         arguments = _widen(given)
         found, warnings = self.memory.list_unjudged(**arguments)
         nothing = f"There is nothing to judge{_hint_at_other_projects(arguments['project'])}"
-        text = f"{RECALL_PREAMBLE}\n{render_sheets(found.sheets)}" if found.sheets else nothing
+        text = _quote(found.sheets, render_sheets, nothing)
         body = to_json(brief.SheetsAnswer(found.left, found.sheets, warnings))
         return _answer(text, body, (sheet.source_path for sheet in found.sheets))
 
@@ -286,9 +280,8 @@ class Tools:
         words complain or repeat the request. Mixed: parts of both are shown. Unknown: nothing shows it.
         """
         memory = self.memory
-        sheet, warnings = memory.unjudge(id) if outcome is None else memory.judge(id, outcome, because)
-        if sheet is None:
-            raise UsageFault(f"there is no item {id}", ID_HINT)
+        found, warnings = memory.unjudge(id) if outcome is None else memory.judge(id, outcome, because)
+        sheet = _require(found, id)
         body = to_json(brief.SheetsAnswer(None, [sheet], warnings))
         return _answer(f"{RECALL_PREAMBLE}\n{render_judgement(sheet)}", body, [sheet.source_path])
 
@@ -349,6 +342,18 @@ def _choose_id(id_: str | None, key: str | None) -> str:
     if key is not None and id_ is None:
         return f"t:{key.removeprefix('t:')}"
     raise UsageFault("give either `id` or `taskId`", ID_HINT)
+
+
+def _require(found: Result | None, id_: str) -> Result:
+    """Return the item that an id names. Raises UsageFault if there is none."""
+    if found is None:
+        raise UsageFault(f"there is no item {id_}", ID_HINT)
+    return found
+
+
+def _quote(found: Values, render: Callable[[Values], str], nothing: str) -> str:
+    """Return what was found as quoted text, or the sentence that there is nothing."""
+    return f"{RECALL_PREAMBLE}\n{render(found)}" if found else nothing
 
 
 def _widen(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -55,8 +55,10 @@ from pastchats_memory.model import (
     Place,
     RecallBlock,
     Sheet,
+    ShownItem,
     StoredTask,
     Unjudged,
+    canonical_id,
     is_team_id,
     leads_to_task,
     number_of,
@@ -90,7 +92,7 @@ if TYPE_CHECKING:
     from pastchats_memory.ingest.blame import Blamed
     from pastchats_memory.ingest.live import StoredTurn
     from pastchats_memory.ingest.overview import SourceReport, UnreadFile
-    from pastchats_memory.maintenance.forget import ForgetResult
+    from pastchats_memory.maintenance.forget import ForgetResult, Selector
     from pastchats_memory.maintenance.health import HealthCheck, RepairReport, Status
     from pastchats_memory.maintenance.redact_stored import RedactReport, StoredSecrets
     from pastchats_memory.model import Progress, Sheet
@@ -195,10 +197,7 @@ class Memory:
     def __exit__(
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the database, and explain an error that damaged rows caused.
-
-        Raises DatabaseCorrupt.
-        """
+        """Close the database, and explain an error that damaged rows caused. Raises DatabaseCorrupt."""
         try:
             if fault is not None:
                 _explain_damage(self._database, fault)
@@ -274,8 +273,7 @@ class Memory:
                 raise UsageFault("the team's memory is searched by Milvus's own ranker", hint)
             return self.team.search(request)
         late = self._catch_up_outcomes(filters)
-        database = self._hide_private()
-        with database.snapshot():
+        with self._open_snapshot() as database:
             hits = search(database, self._model(), request, self._make_rerank(is_wanted=rerank))
             cited = cite_hits(database, hits)
         return Hits(cited, (*hits.warnings, *late), hits.time_read)
@@ -334,8 +332,7 @@ class Memory:
         late = self._catch_up_outcomes(filters)
         of_team = self._find_team_entries if (self.uses_team if team is None else team) else None
         count = TokenCounter().each if count_tokens is None else lambda texts: [*map(count_tokens, texts)]
-        database = self._hide_private(current_project)
-        with database.snapshot():
+        with self._open_snapshot(current_project) as database:
             block = recall(database, self._model(), request, count, of_team)
         return block._replace(warnings=(*block.warnings, *late)) if late else block
 
@@ -371,8 +368,7 @@ class Memory:
         request = ContextRequest(budget, limit, excerpt)
         filters = build_filters(project=project, since=since, until=until, type=type, status=status)
         wanted = Request(utf8(query), limit=limit, filters=filters, min_similarity=min_similarity)
-        database = self._hide_private()
-        with database.snapshot():
+        with self._open_snapshot() as database:
             hits, terms = search_with_terms(database, self._model(), wanted)
             fitting = [
                 add_snippet(hit, terms.weights) for hit in cite_hits(database, above_threshold(hits, terms.coverage))
@@ -398,13 +394,17 @@ class Memory:
         shown = cite_items(database, turns.conversation_around(database, item, neighbours))
         return [_with_whole_text(one) if whole and one.id == item.id else one for one in shown]
 
+    def show_with_outcomes(self, id_: str, neighbours: int = 2, *, whole: bool = False) -> list[ShownItem]:
+        """Return what `show` returns, each item with its outcome, and whether it was asked for."""
+        items = self.show(id_, neighbours, whole=whole)
+        return [ShownItem(item, self.outcome(item), item.shown_id == canonical_id(id_)) for item in items]
+
     def load_conversation(self, id_: str) -> StoredConversation | None:
         """Return a whole conversation by its native id, or by the id of one of its turns; None for no such one."""
         from pastchats_memory.episodes.conversation import load_conversation
 
         self._catch_up_outcomes(Filters(outcomes=OUTCOMES))
-        database = self._hide_private()
-        with database.snapshot():
+        with self._open_snapshot() as database:
             found = load_conversation(database, utf8(id_))
             if found is None and number_of(id_) is not None:
                 item = self._find_item(id_)
@@ -419,8 +419,7 @@ class Memory:
         from pastchats_memory.episodes.conversation import load_part
 
         self._catch_up_outcomes(Filters(outcomes=OUTCOMES))
-        database = self._hide_private()
-        with database.snapshot():
+        with self._open_snapshot() as database:
             return load_part(database, utf8(conversation_id), project, number)
 
     def write_document(self, lines: Iterable[str], file: str | PathLike[str], *, force: bool = False) -> int:
@@ -456,23 +455,19 @@ class Memory:
         item = self._find_item(id_)
         return None if item is None else find_resumption(self._database, ResumableTurn.of_item(item))
 
-    def resume_lines(self, hits: Iterable[Hit]) -> dict[str, str]:
-        """Return the command lines that resume the sessions of turns among the hits, by id.
+    def resume_lines(self, found: Iterable[Hit | Item]) -> dict[str, str]:
+        """Return the command lines that resume the sessions of the turns among hits or items, by id.
 
-        A turn whose session cannot be resumed is left out.
-
-        Raises BrokenFormat if a format of another package cannot be loaded.
+        A turn whose session cannot be resumed is left out. Raises BrokenFormat if a format of another package cannot be loaded.
         """
         from pastchats_memory.episodes.resumption import ResumableTurn, find_command_lines
 
-        found = ((hit.id, ResumableTurn.of_hit(hit)) for hit in hits if hit.task is None and not hit.author)
-        return find_command_lines(self._database, found)
-
-    def resume_lines_of(self, items: Iterable[Item]) -> dict[str, str]:
-        """Return the command lines that resume the sessions of turns, as `resume_lines` does."""
-        from pastchats_memory.episodes.resumption import ResumableTurn, find_command_lines
-
-        return find_command_lines(self._database, ((str(item.id), ResumableTurn.of_item(item)) for item in items))
+        turns = (
+            (str(one.id), ResumableTurn.of_hit(one) if isinstance(one, Hit) else ResumableTurn.of_item(one))
+            for one in found
+            if not one.author and (isinstance(one, Item) or one.task is None)
+        )
+        return find_command_lines(self._database, turns)
 
     def blame(self, file: str | PathLike[str], line: int | None = None, limit: int = 20) -> list[Blamed]:
         """Return the episodes whose recorded edits changed a file, the newest first.
@@ -490,8 +485,7 @@ class Memory:
         text = None if line is None else load_line(path, line)
         names = find_names(path)
         self._catch_up_outcomes(Filters(outcomes=OUTCOMES))
-        database = self._hide_private()
-        with database.snapshot():
+        with self._open_snapshot() as database:
             return find_editors(database, names, text, limit)
 
     def verify(
@@ -544,8 +538,7 @@ class Memory:
 
         filters = build_filters(project=project, outcome="failed,mixed,worked")
         late = self._catch_up_outcomes(filters)
-        database = self._hide_private()
-        with database.snapshot():
+        with self._open_snapshot() as database:
             found = find_lessons(database, filters.project, limit)
             absent = () if found else explain_empty(database, filters._replace(outcomes=()))
         return found, (*absent, *late)
@@ -562,8 +555,7 @@ class Memory:
         filters = build_filters(project=project, outcome="worked")
         late = self._catch_up_outcomes(filters)
         wanted = Request(utf8(query), limit=EPISODES_SEARCHED, filters=filters)
-        database = self._hide_private()
-        with database.snapshot():
+        with self._open_snapshot() as database:
             hits, terms = search_with_terms(database, self._model(), wanted)
             found = working_commands(database, wanted, hits, above_threshold(hits, terms.coverage), terms, limit)
         return found, (*hits.warnings, *late)
@@ -581,8 +573,7 @@ class Memory:
 
         filters = build_span_filters(when, since, until, project)
         late = self._catch_up_outcomes(filters._replace(outcomes=OUTCOMES))
-        database = self._hide_private()
-        with database.snapshot():
+        with self._open_snapshot() as database:
             found = list_days(database, filters, limit, most_episodes or MAX_EPISODES)
             absent = () if found.days else explain_empty(database, filters)
         return found._replace(warnings=(*found.warnings, *absent, *late))
@@ -617,8 +608,7 @@ class Memory:
         filters = build_span_filters(when, since, until, project)
         late = self._catch_up_outcomes(filters._replace(outcomes=OUTCOMES))
         tasks = self.tasks.list_tasks(filters._replace(kinds=TASK_TYPES, statuses=OPEN), limit)
-        database = self._hide_private()
-        with database.snapshot():
+        with self._open_snapshot() as database:
             found = make_digest(database, filters, tasks, limit)
             absent = () if found.lines else explain_empty(database, filters)
         return found._replace(warnings=(*found.warnings, *absent, *late))
@@ -790,8 +780,7 @@ class Memory:
         wanted = outcome or (",".join(OUTCOMES) if judged else "unknown")
         filters = build_filters(project=project, outcome=wanted)
         late = self._catch_up_outcomes(filters)
-        database = self._hide_private()
-        with database.snapshot():
+        with self._open_snapshot() as database:
             found = list_episodes(database, filters, limit, judged=judged)
             absent = () if found.sheets else explain_empty(database, filters._replace(outcomes=()))
         return found, (*absent, *late)
@@ -892,7 +881,7 @@ class Memory:
         Raises:
             DeletionUnfinished: the rows are forgotten, but their text is still in the file; the next command goes on.
         """
-        from pastchats_memory.maintenance.forget import Selector, forget, preview_forget
+        from pastchats_memory.maintenance.forget import Selector
 
         hidden = hidden_projects(self._database, None)
         filters = build_filters(project=project, since=since, until=until)
@@ -901,35 +890,31 @@ class Memory:
         selector = Selector(
             tuple(ids), conversation and utf8(conversation), sources, query and utf8(query), filters=filters
         )
-        if dry_run:
-            return preview_forget(database, selector, hidden)
-        forgotten = forget(database, selector)
-        self._forget_of_team()
-        return forgotten
+        return self._forget(database, selector, hidden, dry_run=dry_run)
 
     def prune(self, before: str, *, dry_run: bool = False) -> ForgetResult:
         """Delete all turns older than an ISO date or time, and keep older ones out from now on.
 
         Turns without a time stay, and so do tasks. Raises DeletionUnfinished.
         """
-        from pastchats_memory.maintenance.forget import Selector, forget, preview_forget
+        from pastchats_memory.maintenance.forget import Selector
 
         selector = Selector(before=build_filters(since=before).since)
-        unseen = hidden_projects(self._database, None)
-        if dry_run:
-            return preview_forget(self._database, selector, unseen)
-        pruned = forget(self._database, selector)
-        self._forget_of_team()
-        return pruned
+        return self._forget(self._database, selector, hidden_projects(self._database, None), dry_run=dry_run)
 
-    def _forget_of_team(self) -> None:
-        """Delete what was forgotten from the local copy of the team's memory, too."""
+    def _forget(self, database: Database, selector: Selector, hidden: Sequence[str], *, dry_run: bool) -> ForgetResult:
+        """Delete what a selector chooses, from the local copy of the team's memory too; or only report it."""
+        from pastchats_memory.maintenance.forget import forget, preview_forget
         from pastchats_memory.store.copy_path import copy_path
 
+        if dry_run:
+            return preview_forget(database, selector, hidden)
+        forgotten = forget(database, selector)
         if copy_path(self._database.path).is_file():
             from pastchats_memory.team.copy import forget_in_copy
 
             forget_in_copy(self._database)
+        return forgotten
 
     def purge(self) -> None:
         """Delete everything except the hashes that keep forgotten text out.
@@ -1145,8 +1130,7 @@ class Memory:
         """Yield every visible turn and task as a line of JSON, which `index` reads back."""
         from pastchats_memory.store.interchange import export_turns
 
-        database = self._hide_private()
-        with database.snapshot():
+        with self._open_snapshot() as database:
             for body in export_turns(database):
                 yield json.dumps(body, ensure_ascii=False)
 
@@ -1225,6 +1209,13 @@ class Memory:
     def _hide_private(self, current_project: str | None = None) -> Database:
         """Return the database without private projects other than the current one."""
         return self._database.hide(hidden_projects(self._database, current_project))
+
+    @contextmanager
+    def _open_snapshot(self, current_project: str | None = None) -> Iterator[Database]:
+        """Give the database as `_hide_private` returns it, of one moment."""
+        database = self._hide_private(current_project)
+        with database.snapshot():
+            yield database
 
     def _find_item(self, id_: str) -> Item | None:
         """Return the turn or note if it is visible here, else None."""

@@ -25,10 +25,7 @@ if TYPE_CHECKING:
 
 
 def find_environment(variables: Mapping[str, str] = os.environ) -> Environment:
-    """Return what the usual places of programs' files depend on.
-
-    Raises UsageFault if there is no home folder.
-    """
+    """Return what the usual places of programs' files depend on. Raises UsageFault if there is no home folder."""
     from pastchats_memory.formats.base.locations import Environment
 
     try:
@@ -129,10 +126,7 @@ def index_options(
 
 
 def _find_format_name(name: str, maps: Collection[str], *, is_mapped: bool) -> str:
-    """Return the name of a format or a configured map.
-
-    Raises UsageFault for any other name.
-    """
+    """Return the name of a format or a configured map. Raises UsageFault for any other name."""
     from difflib import get_close_matches
 
     from pastchats_memory.formats.registry import all_formats, mapped_format

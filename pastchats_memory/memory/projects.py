@@ -22,10 +22,7 @@ def find_folder_of(project: str) -> str | None:
 
 
 def resolve_project(name: str | None) -> str | None:
-    """Return a project by name; `.` is that of the working directory.
-
-    Raises UsageFault if that is gone.
-    """
+    """Return a project by name; `.` is that of the working directory. Raises UsageFault if that is gone."""
     if name == "." and (name := find_current_project()) is None:
         raise UsageFault(
             "the working directory is gone, and with it the project", "Name the project, or change folder."

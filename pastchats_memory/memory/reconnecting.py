@@ -27,10 +27,7 @@ class ReconnectingMemory:
         self._file: tuple[int, int] | None = None
 
     def connect(self) -> Memory:
-        """Return the memory over the present file, opened if necessary.
-
-        Raises MemoryFault.
-        """
+        """Return the memory over the present file, opened if necessary. Raises MemoryFault."""
         file = self._config.database
         if self._memory is None or self._file != file_identity(file):
             self.close()

@@ -92,10 +92,7 @@ def build_span_filters(when: str | None, since: str | None, until: str | None, p
 
 
 def source_paths(path: str) -> tuple[str, ...]:
-    """Return a source as typed and, if it is a path, as indexed.
-
-    The file or folder may be gone.
-    """
+    """Return a source as typed and, if it is a path, as indexed. The file or folder may be gone."""
     try:
         return utf8(path), utf8(os.path.abspath(os.path.expanduser(path)))  # noqa: PTH100, PTH111 - resolve() would follow links
     except OSError:  # the working directory is gone
@@ -108,10 +105,7 @@ def task_filters(
     type: str | None = None,  # noqa: A002 - the name in every output
     **words: str | None,
 ) -> Filters:
-    """Return filters for tasks only, with `parts` also their comments and attachments.
-
-    Raises UsageFault.
-    """
+    """Return filters for tasks only, with `parts` also their comments and attachments. Raises UsageFault."""
     found = build_filters(type=type or "task", **words)
     return found._replace(kinds=(*found.kinds, "comment", "attachment")) if parts else found
 
@@ -170,10 +164,7 @@ def excluded_projects(database: Database, wanted: FileFilter) -> frozenset[str]:
 
 
 def find_judge(config: Config) -> Judge:
-    """Return the configured judge of episodes.
-
-    Raises UsageFault if there is none, or if two are configured.
-    """
+    """Return the configured judge of episodes. Raises UsageFault if there is none, or if two are configured."""
     from pastchats_memory.episodes.judges import CommandJudge, EndpointJudge
 
     if config.judge_command and config.judge_endpoint:

@@ -13,7 +13,7 @@ from pastchats_memory.model import Hit, Item
 from pastchats_memory.text.display import escape_name, format_time, one_line, remove_controls
 from pastchats_memory.text.excerpt import excerpt
 from pastchats_memory.views.page_markdown import quote_markdown, quote_output, render_html
-from pastchats_memory.views.text import CITATION_NOTES, format_citation, render_outcome
+from pastchats_memory.views.text import format_citation, note_citation, render_outcome
 
 TITLE_WIDTH = 100
 """Characters."""
@@ -112,7 +112,7 @@ def _part_of_turn(item: Item) -> DocumentPart:
     tools, branch = item.metadata.get("tools"), str(item.metadata.get("branch", "main"))
     place = item.places[0] if item.places else None
     line = f":{place.line}" if place and place.line else ""
-    note = CITATION_NOTES[item.citation.state if item.citation else "holds"]
+    note = note_citation(item.citation)
     facts = (format_time(item.timestamp), f"id {item.id}", "" if branch == "main" else branch)
     return DocumentPart(
         item.role,

@@ -30,10 +30,7 @@ class SchemaWriter:
         self._prefix = prefix
 
     def write(self, annotation: Any) -> Schema:
-        """Return the schema of a type annotation.
-
-        Raises TypeError for a type that JSON does not have.
-        """
+        """Return the schema of a type annotation. Raises TypeError for a type that JSON does not have."""
         origin, args = get_origin(annotation), get_args(annotation)
         if is_view(annotation):
             return self._refer(annotation)

@@ -105,9 +105,11 @@ def render_task(task: StoredTask) -> str:
     return "\n".join(lines)
 
 
-def render_attached(attachment: Attachment) -> str:
-    """Render the text of an attachment under its name."""
-    return "\n".join([f"  {escape_name(attachment.name)}:", *_indent(attachment.content or "")])
+def render_attached(attachment: Attachment | None) -> str:
+    """Render the text of the attachment that was asked for, below its task; empty for none or a binary file."""
+    if attachment is None or attachment.content is None:
+        return ""
+    return "\n".join(["\n", f"  {escape_name(attachment.name)}:", *_indent(attachment.content)])
 
 
 def _indent(text: str) -> list[str]:

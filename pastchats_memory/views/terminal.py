@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pastchats_memory.model import Hit, Hits, ShownItem
 from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line, sanitise
 from pastchats_memory.views.text import (
-    CITATION_NOTES,
     NOTHING_CLOSE,
     describe_relevance,
     has_close_hit,
+    name_author,
+    note_citation,
     render_outcome,
     render_time_read,
 )
@@ -43,7 +44,7 @@ def _render_hit(hit: Hit, outcome: str | None, fold: Callable[[str], str], *, ex
     about = (
         _name_speaker(hit, outcome),
         escape_name(hit.source_project),
-        f"by {escape_name(hit.author)}" if hit.author else "",
+        name_author(hit),
         format_time(hit.timestamp)[:10],
         f"id {escape_name(hit.id)}",
     )
@@ -80,7 +81,7 @@ def _render_item(shown: ShownItem) -> str:
     facts = (item.shown_id, escape_name(item.role), escape_name(item.project), format_time(item.timestamp))
     lines = [f"{mark} {' · '.join(filter(None, facts))}"]
     if shown.is_asked:
-        note = CITATION_NOTES[item.citation.state if item.citation else "holds"]
+        note = note_citation(item.citation)
         notes = [f"; {note}" if note else "", *[""] * len(item.places)]
         lines += [
             f"  Source: {escape_path(place.path)}:{place.line} (turn {item.turn_index}{note})"

@@ -59,17 +59,18 @@ def format_citation(hit: Hit) -> str:
     line = "" if hit.source_line is None else f":{hit.source_line}"
     path = escape_name(hit.source_path)
     notes = [f"turn {hit.turn_index}"] if hit.task is None else []
-    notes += [note] if (note := _note_citation(hit.citation)) else []
+    notes += [note] if (note := note_citation(hit.citation)) else []
     return f"{path}{line}" + (f" ({'; '.join(notes)})" if notes else "")
 
 
-def _note_citation(citation: Citation | None) -> str:
+def note_citation(citation: Citation | None) -> str:
+    """Return the remark on a source whose text has moved, changed or gone; empty if it holds."""
     return CITATION_NOTES[citation.state if citation else "holds"]
 
 
 def _render_source(path: str, number: int | None, citation: Citation | None, id_: str) -> str:
     line = f":{number}" if number else ""
-    note = f" ({note})" if (note := _note_citation(citation)) else ""
+    note = f" ({note})" if (note := note_citation(citation)) else ""
     return f"Source: {escape_name(path)}{line}{note} · id {escape_name(id_)}"
 
 
@@ -118,7 +119,7 @@ def _render_title(memory: RecallEntry) -> str:
     is_success = memory.outcome.verdict == "worked"
     parts = [
         escape_name(memory.hit.source_project) + here,
-        f"by {escape_name(memory.hit.author)}" if memory.hit.author else "",
+        name_author(memory.hit),
         format_time(memory.first.timestamp),
         f"worked, after {FEW[failed]} that failed" if is_success and failed else "",
         f"supersedes {escape_name(memory.supersedes)}" if memory.supersedes else "",
@@ -185,7 +186,7 @@ def _render_entry_sources(memory: RecallEntry) -> str:
     resume = f" · resume {escape_name(first.id)}" if is_resumable else ""
     if first is hit:
         return source + resume
-    is_near = hit.source_path == first.source_path and hit.source_line is not None and not _note_citation(hit.citation)
+    is_near = hit.source_path == first.source_path and hit.source_line is not None and not note_citation(hit.citation)
     matched = f"line {hit.source_line}" if is_near else format_citation(hit)
     return f"{source}; matched: {matched} · id {escape_name(hit.id)}{resume}"
 
@@ -197,7 +198,7 @@ def _render_short_source(hit: Hit) -> str:
     name = re.split(r"[/\\]", hit.source_path)[-1]
     folder = "…/" if name != hit.source_path else ""
     line = "" if hit.source_line is None else f":{hit.source_line}"
-    note = _note_citation(hit.citation)
+    note = note_citation(hit.citation)
     return f"{folder}{escape_name(name)}{line}{f' ({note})' if note else ''} · id {escape_name(hit.id)}"
 
 
@@ -207,7 +208,7 @@ def _note_evidence(memory: RecallEntry) -> str:
     source = memory.hit.citation
     if evidence is None or evidence.state not in ("changed", "gone") or (source and source.state == evidence.state):
         return ""
-    return f" · {_note_citation(evidence)}"
+    return f" · {note_citation(evidence)}"
 
 
 def _note_commit(memory: RecallEntry) -> str:
@@ -269,10 +270,7 @@ def _describe_evidence(basis: str, shown_by: str) -> str:
 
 
 def render_lessons(lessons: Sequence[Lesson]) -> str:
-    """Render repeated failures and what ended them.
-
-    Each attempt is quoted with its source.
-    """
+    """Render repeated failures and what ended them. Each attempt is quoted with its source."""
     parts = []
     for place, lesson in enumerate(lessons, start=1):
         attempts = [line for attempt in _drop_repeats(lesson) for line in render_attempt_lines(attempt)]
@@ -361,10 +359,15 @@ def render_hits(hits: Sequence[Hit]) -> str:
 
 def _render_hit(hit: Hit) -> str:
     kind = escape_name(hit.role) if hit.task is None else f"{hit.type} ({hit.task.status})"
-    by = f"by {escape_name(hit.author)}" if hit.author else ""
+    by = name_author(hit)
     facts = (escape_name(hit.source_project), kind, by, format_time(hit.timestamp), describe_relevance(hit.relevance))
     title = " · ".join(filter(None, facts))
     return f"## {hit.rank}. {title}\n{quote(hit.snippet)}\nSource: {format_citation(hit)} · id {escape_name(hit.id)}"
+
+
+def name_author(shown: Hit | Item) -> str:
+    """Return who shared a turn with the team; empty for the user's own."""
+    return f"by {escape_name(shown.author)}" if shown.author else ""
 
 
 def describe_relevance(relevance: float | None) -> str:
@@ -383,11 +386,11 @@ def has_close_hit(hits: Sequence[Hit]) -> bool:
 def render_item(item: Item, content: str) -> str:
     """Render a stored turn with the given part of its content."""
     when = format_time(item.timestamp)
-    by = f"by {escape_name(item.author)}" if item.author else ""
+    by = name_author(item)
     title = " · ".join(part for part in (escape_name(item.role), escape_name(item.project), by, when) if part)
     place = item.places[0] if item.places else None
     line = f":{place.line}" if place and place.line else ""
-    note = _note_citation(item.citation)
+    note = note_citation(item.citation)
     turn = f"(turn {item.turn_index}{'; ' if note else ''}{note})"
     return f"{title}\n{quote(content)}\nSource: {escape_name(item.source_path)}{line} {turn} · id {escape_name(item.shown_id)}\n"
 

@@ -20,10 +20,7 @@ class _Rows(NamedTuple):
 
 
 class Listing(Generic[Row]):
-    """An answer of values of one class.
-
-    `view` is the view that describes the answer.
-    """
+    """An answer of values of one class. `view` is the view that describes the answer."""
 
     def __init__(
         self,

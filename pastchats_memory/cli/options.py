@@ -146,10 +146,7 @@ def hint_at_all(project: str | None) -> str:
 def agree(question: str, plan: Callable[[], str] = str, *, is_always_shown: bool = False) -> bool:
     """Return whether the user agrees to a plan, by --yes or on a terminal; with --json nothing is shown or asked.
 
-    Args:
-        question: asked on a terminal.
-        plan: returns the text above the question; --yes needs none.
-        is_always_shown: show the plan with --yes, too.
+    The plan stands above the question. With --yes it is shown only if `is_always_shown`.
     """
     given = click.get_current_context().params
     is_yes, is_quiet = bool(given["yes"]), is_json_wanted()

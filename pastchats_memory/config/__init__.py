@@ -302,9 +302,5 @@ def is_private(folder: str) -> bool | None:
 
 
 def private_among(folders: Iterable[tuple[str, str]]) -> frozenset[str]:
-    """Return the projects of the folders whose project file says `private = true`, or is not understood.
-
-    Args:
-        folders: stored folders, each with its project.
-    """
+    """Return the projects of the stored folders whose project file says `private = true`, or is not understood."""
     return frozenset(project for folder, project in folders if is_private(str(resolve_path(folder))) is not False)

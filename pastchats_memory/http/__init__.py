@@ -179,13 +179,9 @@ class Address:
 def serve(config: Config, address: Address, report: Callable[[str], None]) -> None:
     """Serve until SIGINT or SIGTERM.
 
-    Args:
-        config: the effective configuration.
-        address: to listen on; port 0 means any free port.
-        report: gets the URL and what else the user should know.
+    Port 0 means any free port. `report` gets the URL and what else the user should know.
 
-    Raises:
-        UsageFault: the address cannot be used, or not without a token; the chat endpoint is not a URL.
+    Raises UsageFault if the address cannot be used, or not without a token, or if the chat endpoint is not a URL.
     """
     local = is_loopback(address.host)
     if not local and config.server_token is None:

@@ -142,14 +142,7 @@ async def forward(
 ) -> Response:
     """Forward a chat request, and return the endpoint's answer, whole or as a stream, with the sources.
 
-    Args:
-        client: made by the endpoint.
-        upstream: the endpoint.
-        chat: the request with its context.
-        sources: of the context.
-        authorization: the client's own header, which is used if no key is configured.
-
-    Raises RequestError if the endpoint failed.
+    The client's own `authorization` is used if no key is configured. Raises RequestError if the endpoint failed.
     """
     reply = await _send(client, upstream, "chat/completions", authorization, encode(chat))
     headers = _select_headers(reply)

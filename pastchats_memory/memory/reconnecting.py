@@ -13,13 +13,7 @@ class ReconnectingMemory:
     """The configured memory, opened on first use, and again after its database file was replaced."""
 
     def __init__(self, config: Config, say: Callable[[str], None] = lambda _: None, *, create: bool = False) -> None:
-        """Remember how to open the memory.
-
-        Args:
-            config: names the database.
-            say: called with each notice about the configuration whenever the memory is opened.
-            create: create a missing database.
-        """
+        """Remember how to open the memory; `say` gets each notice about the configuration whenever it is opened."""
         self._config = config
         self._say = say
         self._create = create

@@ -223,13 +223,7 @@ def choose_model(requested: str | None, config: Config, known: Mapping[str, str]
 
 
 def describe_model_use(config: Config, database: Path, known: Mapping[str, str]) -> tuple[str, ...]:
-    """Return a notice if another model than the configured one answers.
-
-    Args:
-        config: the effective configuration.
-        database: its path.
-        known: `embedding_meta`.
-    """
+    """Return a notice if another model than the configured one answers; `known` is `embedding_meta`."""
     name = known.get("model_name")
     if name is None or config.model is None or is_model(config.model, name, known["model_version"]):
         return ()

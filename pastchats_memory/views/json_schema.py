@@ -89,11 +89,7 @@ class SchemaWriter:
 
 
 def derive_schema(view: Any) -> Schema:
-    """Return the whole schema of an answer, with its title and definitions.
-
-    Args:
-        view: a view, or an annotated union of several.
-    """
+    """Return the whole schema of an answer, which is a view or a union of several, with its title and definitions."""
     writer = SchemaWriter()
     if is_view(view):
         root = {"title": summarise(view), **writer.write_object(view)}

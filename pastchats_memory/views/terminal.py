@@ -22,14 +22,9 @@ INDENT = "   "
 def list_hits(
     hits: Hits, outcomes: Mapping[str, str], fold: Callable[[str], str], *, explain: bool, is_first: bool
 ) -> str:
-    """List search results.
+    """List search results, with the outcomes of turns by id, and with `explain` the parts of each score.
 
-    Args:
-        hits: best first.
-        outcomes: outcomes of turns that are shown, by id.
-        fold: folds a line that is not a source to the width of the terminal.
-        explain: show the contributions to each score, and the time that the query names.
-        is_first: whether they are the first page, above which the list says that nothing is close.
+    `fold` fits a line that is not a source to the terminal. Only the first page can begin by the remark that nothing is close.
     """
     parts = [NOTHING_CLOSE] if is_first and not has_close_hit(hits) else []
     parts += [_render_hit(hit, outcomes.get(hit.id), fold, explain=explain) for hit in hits]

@@ -23,12 +23,7 @@ class Step(NamedTuple):
 
 
 def to_json(value: object, view: type | None = None) -> dict[str, Any]:
-    """Return a value as a JSON object.
-
-    Args:
-        value: a named tuple or a data class whose class says what is shown.
-        view: the `View` to show it as; None for its own class.
-    """
+    """Return a named tuple or a data class as the JSON object that its class, or a `View`, describes."""
     shown_as = view or type(value)
     schema = shape_of(shown_as).schema
     body: dict[str, Any] = {"schema": schema} if schema else {}

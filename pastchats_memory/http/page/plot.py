@@ -54,10 +54,7 @@ def plot_outcomes(
 ) -> Plot | None:
     """Return bars of the finest unit of which few enough are needed; None without an episode.
 
-    Args:
-        tallies: to be drawn.
-        days: the first and the last day that the bars cover; None for those of the tallies.
-        most_bars: bars at most, unless years are needed.
+    The bars cover the days from the first to the last given one, or those of the tallies. Years may take more bars.
     """
     by_day: dict[str, Counter[str]] = {}
     for one in tallies:

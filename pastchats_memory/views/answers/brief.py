@@ -230,17 +230,9 @@ class Page(NamedTuple):
 
 
 def cut_item(items: Sequence[Item], item: Item, outcome: Outcome, start: int, end: int | None) -> Page:
-    """Return the lines `start` to `end` of a turn, with the ids of its neighbours.
+    """Return the lines `start` to `end` of one of the turns, with the ids of its neighbours.
 
-    Args:
-        items: the turn among its neighbours, in order.
-        item: the turn.
-        outcome: of its episode.
-        start: first line, counted from 1.
-        end: last line; None for as many lines as fit.
-
-    Raises:
-        UsageFault: the item has fewer lines than `start`.
+    Lines are counted from 1; without `end`, as many as fit are returned. Raises UsageFault if there are fewer than `start`.
     """
     place = items.index(item)
     return Page(
@@ -263,11 +255,7 @@ def cut_item(items: Sequence[Item], item: Item, outcome: Outcome, start: int, en
 
 
 def cut_task(task: StoredTask, text: str, start: int, end: int | None) -> Page:
-    """Return the lines `start` to `end` of a task's text.
-
-    Raises:
-        UsageFault: the text has fewer lines than `start`.
-    """
+    """Return the lines `start` to `end` of a task's text, as `cut_item` does."""
     return Page(
         task.shown_id,
         task.type,

@@ -28,9 +28,9 @@ CREATE TABLE prompts (
 );
 
 CREATE INDEX prompts_by_conversation ON prompts(conversation_id, turn_index);
--- The role stands at the end of two of them: the rows of a role are then listed without reading their texts.
+-- Two of them have project, time and role: the visible rows of a role or a span are then listed without reading their texts.
 CREATE INDEX prompts_by_project ON prompts(source_project, timestamp, role);
-CREATE INDEX prompts_by_time ON prompts(timestamp, role);
+CREATE INDEX prompts_by_time ON prompts(timestamp, role, source_project);
 CREATE INDEX prompts_by_text ON prompts(text_hash);
 CREATE INDEX prompts_by_echo ON prompts(echo_hash);
 

@@ -329,10 +329,15 @@ def test_rows_given_to_a_thread_that_ends_early_are_not_left_out_unnoticed(
 
 @pytest.mark.parametrize(
     "filters",
-    [Filters(role="user"), Filters(role="user", project="garden"), Filters(role="user", since=moment(3000))],
+    [
+        Filters(role="user"),
+        Filters(role="user", project="garden"),
+        Filters(role="user", since=moment(3000)),
+        Filters(since=moment(3000)),
+    ],
     ids=str,
 )
-def test_the_rows_of_a_role_are_listed_without_reading_their_texts(crowd: Corpus, filters: Filters) -> None:
+def test_the_rows_of_a_role_or_a_span_are_listed_without_reading_their_texts(crowd: Corpus, filters: Filters) -> None:
     where, values = conditions(filters)
     with open_database(crowd.path) as database:
         plan = database.run(

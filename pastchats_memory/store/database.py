@@ -75,7 +75,10 @@ class Database:
         """Yield the rows one by one, for results that do not belong in memory."""
         self._viewer.hidden = self.hidden
         with translate_errors(str(self.path)):
-            yield from self.connection.execute(statement, values)
+            found = self.connection.execute(statement, values)
+            while (row := next(found, None)) is not None:
+                yield row
+                self._viewer.hidden = self.hidden  # another viewer may have run a statement since the last row
 
     def run_many(self, statement: str, many: Iterator[Values] | Sequence[Values]) -> None:
         """Run a statement once for each set of values."""
@@ -197,7 +200,10 @@ class Database:
 
 
 class Viewer:
-    """Who runs the next statement of a connection."""
+    """Who runs the present step of a connection.
+
+    SQLite evaluates a deterministic function again in each execution of a statement, so no result outlives its viewer.
+    """
 
     hidden: tuple[str, ...] = ()
 

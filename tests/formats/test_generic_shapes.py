@@ -85,6 +85,14 @@ def test_a_key_is_a_conversation_id_only_beside_others_or_with_a_digit(tmp_path)
     assert numbered == {"x/chat_7"}
 
 
+def test_a_column_of_other_records_does_not_hide_a_dated_conversation(tmp_path):
+    sides = [("user", ASK), ("assistant", ANSWER)]
+    talk = [{"role": role, "content": text, "ts": 1769850000, "slug": "kilns"} for role, text in sides]
+    assert read_pairs(written(tmp_path, talk)) == sides
+    undated = [{key: value for key, value in message.items() if key != "ts"} for message in talk]
+    assert not MESSAGES.detect(SourceFile(written(tmp_path, undated)))
+
+
 def test_a_response_that_repeats_the_last_message_adds_none(tmp_path):
     talk = [{"role": "user", "content": ASK}, {"role": "assistant", "content": ANSWER}]
     path = written(tmp_path, {"messages": talk, "response": {"message": talk[1]}})

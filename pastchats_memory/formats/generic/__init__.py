@@ -286,7 +286,7 @@ def mapped_format(key_map: KeyMap | None) -> Format:
     reader = GenericReader(MappedRecords(key_map) if key_map else None)
     return Format(
         name="messages",
-        version=21,
+        version=22,
         detect=reader.detect,
         read=reader.read,
         program="Augment",

@@ -369,7 +369,13 @@ def _are_people(messages: Sequence[GenericMessage]) -> bool:
 
 
 def is_other_list(messages: Sequence[GenericMessage]) -> bool:
-    """Return whether all messages have a column of other records, such as commits, exams or a program's log."""
+    """Return whether all messages have a column of other records, such as commits, exams or a program's log.
+
+    Dated messages in which a user and an assistant certainly speak are a conversation, whatever columns they have.
+    """
+    certain = {message.speaker.role for message in messages if message.speaker.certainty > 1}
+    if certain >= SIDES and all(message.timestamp for message in messages) and not are_exchanges(messages):
+        return False
     common = set.intersection(*(set(message.metadata or ()) for message in messages)) - {messages[0].speaker.key}
     return any(has_word(key, "record_words") for key in common)
 

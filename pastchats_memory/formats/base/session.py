@@ -15,15 +15,7 @@ from urllib.parse import unquote, urlparse
 from pastchats_memory.formats.base.checkpoint import RECENT, Checkpoint
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.plans import find_approved_plan, find_plan
-from pastchats_memory.formats.base.source import (
-    Element,
-    Json,
-    Record,
-    SourceFile,
-    list_of,
-    mapping_of,
-    text_of,
-)
+from pastchats_memory.formats.base.source import Element, Json, Record, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tools import (
     UNKNOWN_CALL,
     ToolCall,

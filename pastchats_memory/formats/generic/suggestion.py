@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from pastchats_memory.formats.base.key_map import KeyMap
@@ -36,7 +35,6 @@ MOST_ROWS = 200
 MOST_COLUMNS = 60
 MOST_WORDS = 12
 """Different words for speakers in a conversation."""
-MOST_TABLES = 100
 MOST_TRIED = 5
 """Maps that are tried on the whole value."""
 PROSE_SHARE = 0.5
@@ -49,21 +47,8 @@ HEAD = 400
 _MARKUP_OR_CALL = re.compile(r"\s*(?:[{<\[].*[}>\]]|\$?[\w.]+\(.*\))\s*\Z", re.DOTALL)
 
 
-@dataclass(slots=True)
-class RecordTable:
-    """The records that stand at one place of a document."""
-
-    rows: list[Json] = field(default_factory=list)
-    """Values by dotted key."""
-
-    def values(self, key: str) -> list[object]:
-        """Return the values of a column that are there."""
-        return [value for row in self.rows if (value := row.get(key)) is not None]
-
-    @property
-    def keys(self) -> list[str]:
-        """Return the keys of the columns in the order of the file."""
-        return list(dict.fromkeys(key for row in self.rows for key in row))[:MOST_COLUMNS]
+Columns = Mapping[str, list[object]]
+"""By dotted key the values of a table that are there, in the order of the file."""
 
 
 def suggest_map(value: object, described: KeyMap | None, read: Sequence[Conversation]) -> KeyMap | None:
@@ -95,15 +80,13 @@ def _count_texts(conversations: Sequence[Conversation]) -> Counter[tuple[str, st
 
 def _suggest_for_tables(value: object) -> Iterator[KeyMap]:
     """Yield a map for each table, the largest first, that reads all its rows."""
-    tables: dict[tuple[str, ...], RecordTable] = {}
+    tables: dict[tuple[str, ...], list[Json]] = {}
     for place, rows in _walk(value, (), 0):
-        is_other = any(has_word(key, "other_list_words") for key in place)
-        if not is_other and (len(tables) < MOST_TABLES or place in tables):
-            table = tables.setdefault(place, RecordTable())
-            table.rows += rows[: MOST_ROWS - len(table.rows)]
-    for table in sorted(tables.values(), key=lambda table: len(table.rows), reverse=True):
-        key_map = _suggest_for_table(table)
-        if key_map and all(map(MappedRecords(key_map).parse_item, filter(_has_prose, table.rows))):
+        if not any(has_word(key, "other_list_words") for key in place):
+            tables[place] = (tables.get(place, []) + rows)[:MOST_ROWS]
+    for rows in sorted(tables.values(), key=len, reverse=True):
+        key_map = _suggest_for_table(rows)
+        if key_map and all(map(MappedRecords(key_map).parse_item, filter(_has_prose, rows))):
             yield key_map
 
 
@@ -158,45 +141,40 @@ def _flatten(fields: Json, prefix: str = "", depth: int = 0) -> dict[str, object
     return row
 
 
-def _suggest_for_table(table: RecordTable) -> KeyMap | None:
-    texts = sorted((key for key in table.keys if _holds_texts(table, key)), key=lambda key: _rank_text(table, key))
+def _suggest_for_table(rows: list[Json]) -> KeyMap | None:
+    keys = list(dict.fromkeys(key for row in rows for key in row))[:MOST_COLUMNS]
+    columns = {key: [value for row in rows if (value := row.get(key)) is not None] for key in keys}
+    texts = sorted((key for key in keys if _holds_texts(key, columns)), key=lambda key: _rank_text(key, columns))
     if not texts:
         return None
-    times = [key for key in table.keys if key not in texts and _holds_times(table, key)]
+    times = [key for key in keys if key not in texts and columns[key] and all(map(read_time, columns[key]))]
     time = min(times, key=lambda key: not has_word(_last(key), "time_key_words"), default="")
-    conversation = next((key for key in table.keys if key not in (*texts, time) and _names_threads(table, key)), "")
-    roles = [key for key in table.keys if key not in (*texts, time)]
-    for role in sorted(roles, key=lambda key: not (_names_speakers(key) or is_doubtful_key(_last(key)))):
-        if (words := _read_roles(table, role)) is not None:
+    rest = [key for key in keys if key not in (*texts, time)]
+    conversation = next((key for key in rest if _names_threads(key, columns, len(rows))), "")
+    for role in sorted(rest, key=lambda key: not (_names_speakers(key) or is_doubtful_key(_last(key)))):
+        if (words := _read_roles(role, columns, len(rows))) is not None:
             return KeyMap(role, texts[0], time, conversation if conversation != role else "", words=words)
     sides = _find_sides(texts)
     return KeyMap(time=time, conversation=conversation, sides=sides) if sides else None
 
 
-def _holds_texts(table: RecordTable, key: str) -> bool:
-    values = table.values(key)
-    texts = [value for value in values if isinstance(value, str) and value.strip()]
+def _holds_texts(key: str, columns: Columns) -> bool:
+    texts = [value for value in columns[key] if isinstance(value, str) and value.strip()]
     is_named = not has_word(_last(key), "not_text_key_words")
-    return is_named and len(texts) == len(values) > 0 and sum(map(is_prose, texts)) >= PROSE_SHARE * len(texts)
+    return is_named and len(texts) == len(columns[key]) > 0 and sum(map(is_prose, texts)) >= PROSE_SHARE * len(texts)
 
 
-def _rank_text(table: RecordTable, key: str) -> tuple[bool, float]:
+def _rank_text(key: str, columns: Columns) -> tuple[bool, float]:
     """Return a sort key: names of texts first, then the columns with the longest texts."""
     is_named = has_word(_last(key), "text_key_words") or _last(key) in known("text_keys")
-    values = table.values(key)
-    return not is_named, -sum(len(str(value)) for value in values) / len(values)
+    return not is_named, -sum(len(str(value)) for value in columns[key]) / len(columns[key])
 
 
-def _holds_times(table: RecordTable, key: str) -> bool:
-    values = table.values(key)
-    return bool(values) and all(map(read_time, values))
-
-
-def _names_threads(table: RecordTable, key: str) -> bool:
-    values = table.values(key)
-    is_whole = len(values) == len(table.rows) and all(read_word(value) is not None for value in values)
-    words = split_words(_last(key))
-    return is_whole and bool(words) and not known("thread_words").isdisjoint((words[0], words[-1]))
+def _names_threads(key: str, columns: Columns, rows: int) -> bool:
+    is_whole = len(columns[key]) == rows and all(read_word(value) is not None for value in columns[key])
+    return is_whole and not known("thread_words").isdisjoint(
+        (*split_words(_last(key))[:1], *split_words(_last(key))[-1:])
+    )
 
 
 def _names_speakers(key: str) -> bool:
@@ -206,13 +184,12 @@ def _names_speakers(key: str) -> bool:
     return is_named and not has_word(parts[-1], "not_role_key_words")
 
 
-def _read_roles(table: RecordTable, key: str) -> tuple[tuple[str, str], ...] | None:
+def _read_roles(key: str, columns: Columns, rows: int) -> tuple[tuple[str, str], ...] | None:
     """Return the words of a column that need a role in the map; return None if it does not name the speakers."""
-    words = [word for value in table.values(key) if (word := read_word(value)) is not None]
-    different = list(dict.fromkeys(word.lower() for word in words))
-    is_repeated = len(different) <= max(len(SIDES), len(words) // 2)
-    is_short = len(different) <= MOST_WORDS and all(len(word) <= LONGEST_WORD for word in different)
-    if len(words) * 2 < len(table.rows) or not is_repeated or not is_short:
+    words = [word.lower() for value in columns[key] if (word := read_word(value)) is not None]
+    different = list(dict.fromkeys(words))
+    most = min(MOST_WORDS, max(len(SIDES), len(words) // 2))
+    if len(words) * 2 < rows or len(different) > most or any(len(word) > LONGEST_WORD for word in different):
         return None
     if {*different} <= {"0", "1"} or {*different} <= {"true", "false"}:
         side = _side_of(_last(key))

@@ -21,11 +21,7 @@ MOST_NAMED = 12
 """Keys that an error message names."""
 
 
-class _Missing:
-    """The type of MISSING."""
-
-
-MISSING = _Missing()
+MISSING = object()
 """Stands for a value that a record does not have."""
 
 

@@ -195,7 +195,7 @@ class SessionBuilder:
 
         `details` is the result as an object for the client, if there is one.
         """
-        self.queue.add_todo_result(call_id, details, output.text)
+        self.queue.todos.add_result(call_id, details, output.text)
         call = self._calls.pop(call_id, UNKNOWN_CALL)
         approved = find_approved_plan(call.name, output.text, self.dialect)
         self.add_plan(approved, at, f"{call_id}:approved" if self.unique_calls else call_id)

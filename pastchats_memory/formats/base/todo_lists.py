@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.source import (
@@ -16,6 +17,7 @@ from pastchats_memory.formats.base.source import (
     first_text,
     list_of,
     mapping_of,
+    number_of,
     parse_json,
     text_of,
     value_of,
@@ -91,7 +93,7 @@ class TodoLists:
             case "taskcreate":
                 self._created[call_id] = (conversation, arguments, at, line)
             case "taskupdate":
-                self._update(conversation, arguments, at, line)
+                self._update(conversation, arguments, at)
         if isinstance(progress := arguments.get("task_progress"), str):
             self._replace(conversation, _boxes(progress), at, line)
 
@@ -109,18 +111,19 @@ class TodoLists:
 
     def tasks(self, cwd: str | None = None, project: str | None = None) -> Iterator[Task]:
         """Yield every task with its states, the current one last."""
-        for tracked in (
-            *(tracked for lines in self._lists.values() for tracked in lines.values()),
-            *self._tasks.values(),
-        ):
+        for tracked in chain(*(lines.values() for lines in self._lists.values()), self._tasks.values()):
             states = tuple(tracked.states)
-            raw = states[-1].raw if states else ""
-            if raw == "deleted" or not states:  # nothing new since the file grew
+            if not states or states[-1].raw == "deleted":  # nothing new since the file grew
                 continue
-            closed = states[-1].at if states[-1].status in RESOLVED else None
-            yield tracked.task._replace(states=states, status_raw=raw, closed_at=closed, cwd=cwd, project=project,
-                created_at=states[0].at if states else None, updated_at=states[-1].at if states else None,
-            )  # fmt: skip
+            yield tracked.task._replace(
+                states=states,
+                status_raw=states[-1].raw,
+                closed_at=states[-1].at if states[-1].status in RESOLVED else None,
+                cwd=cwd,
+                project=project,
+                created_at=states[0].at,
+                updated_at=states[-1].at,
+            )
 
     def snapshot(self) -> Json:
         """Return the lists as JSON."""
@@ -140,23 +143,16 @@ class TodoLists:
         for conversation, entries in mapping_of(snapshot.get("lists")).items():
             known = self._lists.setdefault(conversation, {})
             for title, last in (map(text_of, list_of(entry)) for entry in list_of(entries)):
-                known[short_hash(title)] = _TrackedTask(
-                    task_of_todo(TodoEntry(title, last), conversation, line=0), last=last
-                )
+                task = task_of_todo(TodoEntry(title, last), conversation, line=0)
+                known[short_hash(title)] = _TrackedTask(task, last=last)
         for entry in list_of(snapshot.get("tasks")):
             conversation, number, subject, description, last = map(text_of, list_of(entry))
             fields: Json = {"subject": subject, "description": description}
-            self._tasks[conversation, number] = _TrackedTask(
-                task_of_list(fields, conversation, number, line=0), last=last
-            )
-        for call_id, *call in map(list_of, list_of(snapshot.get("created"))):
-            owner, arguments, at, line = call
-            self._created[text_of(call_id)] = (
-                text_of(owner),
-                mapping_of(arguments),
-                text_of(at) or None,
-                int(str(line)),
-            )
+            task = task_of_list(fields, conversation, number, line=0)
+            self._tasks[conversation, number] = _TrackedTask(task, last=last)
+        for call_id, owner, arguments, at, line in map(list_of, list_of(snapshot.get("created"))):
+            call = (text_of(owner), mapping_of(arguments), text_of(at) or None, number_of(line) or 0)
+            self._created[text_of(call_id)] = call
 
     def _replace(self, conversation: str, entries: list[TodoEntry], at: str | None, line: int) -> None:
         known = self._lists.setdefault(conversation, {})
@@ -169,10 +165,9 @@ class TodoLists:
             self._keep(conversation, entry, at, line)
 
     def _keep(self, conversation: str, entry: TodoEntry, at: str | None, line: int) -> None:
-        tracked = _TrackedTask(task_of_todo(entry, conversation, line=line))
-        self._lists.setdefault(conversation, {}).setdefault(short_hash(entry.text), tracked).set_status(
-            entry.status, at
-        )
+        lines = self._lists.setdefault(conversation, {})
+        new = _TrackedTask(task_of_todo(entry, conversation, line=line))
+        lines.setdefault(short_hash(entry.text), new).set_status(entry.status, at)
         if entry.id:
             self._texts.setdefault(conversation, {})[entry.id] = entry.text
 
@@ -184,20 +179,15 @@ class TodoLists:
             if entry is not None:
                 self._keep(conversation, entry, at, line)
 
-    def _update(self, conversation: str, arguments: Json, at: str | None, line: int) -> None:
+    def _update(self, conversation: str, arguments: Json, at: str | None) -> None:
         number = word_of(arguments.get("taskId"))
         tracked = self._tasks.get((conversation, number))
         if tracked is None:
             return
-        changed = task_of_list(
-            {"subject": tracked.task.title, "description": tracked.task.description} | arguments,
-            conversation,
-            number,
-            line=line,
-        )
-        tracked.task = changed._replace(
-            line=tracked.task.line, links=tuple(dict.fromkeys((*tracked.task.links, *changed.links)))
-        )
+        before = tracked.task
+        fields = {"subject": before.title, "description": before.description} | arguments
+        changed = task_of_list(fields, conversation, number, line=before.line)
+        tracked.task = changed._replace(links=tuple(dict.fromkeys((*before.links, *changed.links))))
         tracked.set_status(text_of(arguments.get("status")), at)
 
 
@@ -219,9 +209,8 @@ def entries_of(arguments: Json) -> list[TodoEntry] | None:
 def entry_of(fields: Json) -> TodoEntry | None:
     """Return a line of a list from its object, or None without a text."""
     text = first_text(fields, TEXT_KEYS)
-    status = text_of(fields.get("status")) or (
-        "completed" if fields.get("completed") is True or fields.get("done") is True else "pending"
-    )
+    is_done = fields.get("completed") is True or fields.get("done") is True
+    status = text_of(fields.get("status")) or ("completed" if is_done else "pending")
     return TodoEntry(text, status, priority_of(fields.get("priority")), word_of(fields.get("id"))) if text else None
 
 

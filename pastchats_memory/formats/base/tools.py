@@ -114,11 +114,8 @@ def call_to_json(call: ToolCall) -> list[object]:
 def call_from_json(value: object) -> ToolCall:
     """Return the call that `call_to_json` encoded."""
     label, command, questions = list_of(value)
-    return ToolCall(
-        text_of(label),
-        text_of(command),
-        tuple((text_of(key), text_of(words)) for key, words in map(list_of, list_of(questions))),
-    )
+    pairs = (map(text_of, list_of(pair)) for pair in list_of(questions))
+    return ToolCall(text_of(label), text_of(command), tuple((key, words) for key, words in pairs))
 
 
 def _shell_text(value: object) -> str:
@@ -199,12 +196,11 @@ def notable_result(
     if not output.failed and not call.command and (answers := parse_answers(call.questions, text, dialect.answers)):
         return "user", "answer", answers
     if text.startswith(dialect.noise):
-        reason = _reason_of_refusal(text, dialect)
-        return (
-            ("tool", "result", f"{_heading(call)}\nRefused; the user said: {cut_middle(reason)}")
-            if reason is not None
-            else None
-        )
+        phrases = (phrase for phrase in dialect.refusals if phrase in text)
+        if (first := min(phrases, key=text.find, default=None)) is None:
+            return None
+        reason = text.partition(first)[2].strip()
+        return "tool", "result", f"{_heading(call)}\nRefused; the user said: {cut_middle(reason)}"
     is_check = _is_check(call, text, dialect)
     failed = has_failed(call, output, dialect)
     if not failed and not failed_before and not is_check:
@@ -213,11 +209,6 @@ def notable_result(
         return None
     code = f"Exit code {output.exit_code}\n" if output.failed and output.exit_code is not None else ""
     return "tool", "error" if failed else "result", f"{_heading(call)}\n{code}{cut_middle(text)}".rstrip()
-
-
-def _reason_of_refusal(text: str, dialect: Dialect) -> str | None:
-    found = min(((at, phrase) for phrase in dialect.refusals if (at := text.find(phrase)) >= 0), default=None)
-    return text[found[0] + len(found[1]) :].strip() if found else None
 
 
 def has_failed(call: ToolCall, output: ToolResult, dialect: Dialect = COMMON) -> bool:

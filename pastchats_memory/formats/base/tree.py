@@ -41,15 +41,12 @@ class BranchTree:
             CannotResume: the record abandons records of the shorter file.
         """
         parent = self._last if parent is None else parent
-        if self._before and own_id:
-            self._check_parent(own_id, parent)
+        is_of_earlier_lines = own_id in self._before or (parent != self._last and parent not in self._parents)
+        if self._before and own_id and is_of_earlier_lines:
+            raise CannotResume(f"{own_id} belongs to much earlier lines")
         if own_id and own_id not in self._parents:
             self._parents[own_id] = parent if parent in self._parents or not parent else self._last
             self._last = own_id
-
-    def _check_parent(self, own_id: str, parent: str) -> None:
-        if own_id in self._before or (parent != self._last and parent not in self._parents):
-            raise CannotResume(f"{own_id} belongs to much earlier lines")
 
     def of(self, own_id: str) -> str:
         """Return `main` for the last record, its ancestors and records without id, and `abandoned` for all others."""

@@ -76,7 +76,8 @@ class TurnQueue:
     def __init__(self, dialect: Dialect = COMMON) -> None:
         self._dialect = dialect
         self._queue: deque[PendingTurn] = deque()
-        self._speaking: PendingTurn | None = None
+        self.last_message: PendingTurn | None = None
+        """The last turn of the user or the assistant."""
         self._tools: list[object] = []
         self._waiting_edits: list[Edit] = []
         """Edits of the calls in `_tools`."""
@@ -84,10 +85,12 @@ class TurnQueue:
         """How many successful edits each label stands for."""
         self._failed: list[str] = []
         """Commands whose last run failed."""
-        self._todos = TodoLists(dialect)
+        self.todos = TodoLists(dialect)
+        """The todo lists of the conversation."""
         self._plans: deque[object] = deque(maxlen=RECENT_PLANS)
         """Digests of the plans in the queue and before it."""
-        self._latest: PendingTurn | None = None
+        self.latest: PendingTurn | None = None
+        """The last turn of any role."""
 
     def add(self, turn: PendingTurn) -> None:
         """Append a turn; the first answer takes the tools that were called before it.
@@ -96,12 +99,12 @@ class TurnQueue:
         those that were called for it.
         """
         self._queue.append(turn)
-        self._latest = turn
+        self.latest = turn
         if turn.role not in SPEAKING or not any(map(str.strip, turn.texts)):
             return
         if turn.role == "user":
             self._give_tools_to_prompt()
-        self._speaking = turn
+        self.last_message = turn
         if turn.role == "assistant" and self._tools:
             turn.metadata["tools"], self._tools = self._tools, []
             turn.edits, self._waiting_edits = self._waiting_edits, []
@@ -112,23 +115,23 @@ class TurnQueue:
 
     def _give_tools_to_prompt(self) -> None:
         """List the calls that no answer followed with the prompt before them."""
-        if self._tools and self._speaking is not None and self._speaking.role == "user":
-            self._speaking.metadata["tools"] = list(self._tools)
-            self._speaking.edits = list(self._waiting_edits)
+        if self._tools and self.last_message is not None and self.last_message.role == "user":
+            self.last_message.metadata["tools"] = list(self._tools)
+            self.last_message.edits = list(self._waiting_edits)
 
     def flag(self, name: str) -> None:
         """Add a flag to the last turn of the user or the assistant."""
-        if self._speaking is not None:
-            flags = list_of(self._speaking.metadata.setdefault("flags", []))
+        if self.last_message is not None:
+            flags = list_of(self.last_message.metadata.setdefault("flags", []))
             if name not in flags:
                 flags.append(name)
 
     def add_tool(self, call: ToolCall) -> None:
         """List a call with the answer before it; a repeated call moves to the end."""
         tools, edits, label = self._tools, self._waiting_edits, call.label
-        if self._speaking is not None and self._speaking.role == "assistant":
-            tools = list_of(self._speaking.metadata.setdefault("tools", []))
-            edits = self._speaking.edits
+        if self.last_message is not None and self.last_message.role == "assistant":
+            tools = list_of(self.last_message.metadata.setdefault("tools", []))
+            edits = self.last_message.edits
         if call.edit is not None:
             edits.append(call.edit)
         if label in tools:
@@ -144,12 +147,12 @@ class TurnQueue:
         An edit that is refused only after the next turn stays, since the answer may be released already.
         """
         label = call.label
-        for edits in (self._waiting_edits, self._speaking.edits if self._speaking is not None else []):
+        for edits in (self._waiting_edits, self.last_message.edits if self.last_message is not None else []):
             edits[:] = [edit for edit in edits if edit is not call.edit]
         if not self._edits.get(label):
             return
         self._edits[label] -= 1
-        listed = list_of(self._speaking.metadata.get("tools")) if self._speaking is not None else []
+        listed = list_of(self.last_message.metadata.get("tools")) if self.last_message is not None else []
         for tools in (listed, self._tools):
             if self._edits[label] == 0 and label in tools:
                 tools.remove(label)
@@ -177,9 +180,9 @@ class TurnQueue:
 
         Time and line default to those of the turn before.
         """
-        latest = self._latest
+        latest = self.latest
         if latest is not None and latest.conversation_id:
-            self._todos.add_call(
+            self.todos.add_call(
                 name,
                 arguments,
                 latest.conversation_id,
@@ -187,10 +190,6 @@ class TurnQueue:
                 line=line or latest.line,
                 call_id=call_id,
             )
-
-    def add_todo_result(self, call_id: str, output: object, text: str) -> None:
-        """Add the result of such a call."""
-        self._todos.add_result(call_id, output, text)
 
     def is_new_plan(self, text: str) -> bool:
         """Return whether a text is a plan that was not proposed before, and remember it."""
@@ -202,7 +201,7 @@ class TurnQueue:
 
     def pop_complete(self, position: int) -> Iterator[Turn]:
         """Yield the turns that no record after `position` can change."""
-        while self._queue and self._queue[0] is not self._speaking and self._queue[0].until <= position:
+        while self._queue and self._queue[0] is not self.last_message and self._queue[0].until <= position:
             yield from self._pop()
 
     def flush(self) -> Iterator[Turn]:
@@ -213,18 +212,8 @@ class TurnQueue:
 
     def tasks(self) -> Iterator[Task]:
         """Yield the tasks of the conversation's todo lists, at the end of the file."""
-        if self._latest is not None:
-            yield from self._todos.tasks(self._latest.cwd, self._latest.project)
-
-    @property
-    def latest(self) -> PendingTurn | None:
-        """Return the last turn of any role."""
-        return self._latest
-
-    @property
-    def last_message(self) -> PendingTurn | None:
-        """Return the last turn of the user or the assistant."""
-        return self._speaking
+        if self.latest is not None:
+            yield from self.todos.tasks(self.latest.cwd, self.latest.project)
 
     @property
     def answers(self) -> list[PendingTurn]:
@@ -233,12 +222,12 @@ class TurnQueue:
 
     def snapshot(self) -> Json:
         """Return the waiting turns, as JSON."""
-        speaking = next((place for place, turn in enumerate(self._queue) if turn is self._speaking), None)
-        latest = None if self._latest is None else asdict(replace(self._latest, texts=[], metadata={}, edits=[]))
+        speaking = next((place for place, turn in enumerate(self._queue) if turn is self.last_message), None)
+        latest = None if self.latest is None else asdict(replace(self.latest, texts=[], metadata={}, edits=[]))
         queue = [asdict(replace(turn, edits=[])) for turn in self._queue]
         return {
             "queue": queue, "speaking": speaking, "tools": self._tools, "edits": self._edits, "failed": self._failed, "latest": latest,
-            "todos": self._todos.snapshot(), "plans": list(self._plans),
+            "todos": self.todos.snapshot(), "plans": list(self._plans),
         }  # fmt: skip
 
     def restore(self, snapshot: Json) -> None:
@@ -246,13 +235,13 @@ class TurnQueue:
         waiting = [PendingTurn(**{**mapping_of(turn), "until": 0}) for turn in list_of(snapshot.get("queue"))]  # type: ignore[arg-type] # as `snapshot` wrote them
         speaking = snapshot.get("speaking")
         self._queue.extend(waiting)
-        self._speaking = waiting[speaking] if isinstance(speaking, int) else None
+        self.last_message = waiting[speaking] if isinstance(speaking, int) else None
         self._tools = list_of(snapshot.get("tools"))
         self._edits = {label: number_of(uses) or 0 for label, uses in mapping_of(snapshot.get("edits")).items()}
         self._failed = [text_of(command) for command in list_of(snapshot.get("failed"))]
         latest = mapping_of(snapshot.get("latest"))
-        self._latest = PendingTurn(**latest) if latest else None  # type: ignore[arg-type] # as `snapshot` wrote it
-        self._todos.restore(mapping_of(snapshot.get("todos")))
+        self.latest = PendingTurn(**latest) if latest else None  # type: ignore[arg-type] # as `snapshot` wrote it
+        self.todos.restore(mapping_of(snapshot.get("todos")))
         self._plans.extend(list_of(snapshot.get("plans")))
 
     def _pop(self) -> Iterator[Turn]:

@@ -75,19 +75,9 @@ class GenericReader:
 
         Raises NotText, OSError.
         """
-        if source.shape == "jsonl":
-            opening = source.first_values
-            if self._is_message_list(opening):
-                messages = [message for value in opening for message in self._parse_item(value)]
-            else:
-                first = next((one for value in opening for one in self._find_conversations(value)), None)
-                messages = list(first.messages) if first else []
-        elif source.shape == "json":
-            messages = [message for one in source.once(self._find_in_outline) for message in one.messages]
-        else:
+        if source.shape not in ("json", "jsonl") or not source.once(self._find_in_opening):
             return 0
-        confidence = MAPPED if self.mapped else KNOWN_KEYS
-        return confidence if messages else 0
+        return MAPPED if self.mapped else KNOWN_KEYS
 
     def read(self, source: SourceFile) -> Iterator[Turn | Unreadable | Checkpoint]:
         """Read the turns in the order of the file, each with the line on which its text begins.
@@ -106,7 +96,7 @@ class GenericReader:
     def explain(self, source: SourceFile) -> dict[str, str]:
         """Return the keys of the file for role, text, time and conversation, the most frequent first."""
         keys: dict[str, Counter[str]] = {name: Counter() for name in FIELDS}
-        for conversation in self._find_in_opening(source):
+        for conversation in source.once(self._find_in_opening):
             thread_key = self._find_thread_key(conversation.messages)
             for message in conversation.messages:
                 keys["role"][message.speaker.key or message.text_key] += 1
@@ -133,7 +123,7 @@ class GenericReader:
         """Return the map by which no turn of the file is lost."""
         from pastchats_memory.formats.generic.suggestion import suggest_map  # only a dry run asks
 
-        read = self._find_in_opening(source)
+        read = source.once(self._find_in_opening)
         messages = [message for one in read for message in one.messages]
         described = None
         if messages and (are_exchanges(messages) or not messages[0].speaker.key):
@@ -177,15 +167,11 @@ class GenericReader:
         ]
         return is_dialogue(messages, len(objects)) and not is_other_list(messages)
 
-    def _find_in_outline(self, source: SourceFile) -> list[Conversation]:
-        """List the conversations of a document; of a large one those of its outline."""
-        found = self._find_conversations(source.outline)
-        return found if self.mapped else [one for one in found if not is_other_list(one.messages)]
-
     def _find_in_opening(self, source: SourceFile) -> list[Conversation]:
-        """List the conversations of a document or of the first lines."""
+        """List the conversations of a document or of the first lines; of a large document those of its outline."""
         if source.shape != "jsonl":
-            return source.once(self._find_in_outline)
+            listed = self._find_conversations(source.outline)
+            return listed if self.mapped else [one for one in listed if not is_other_list(one.messages)]
         opening = source.first_values
         if self._is_message_list(opening):
             return [Conversation(found, NO_FACTS) for value in opening if (found := self._parse_item(value))]
@@ -213,7 +199,7 @@ class GenericReader:
         if isinstance(source.outline, BadJson):
             yield Unreadable(str(source.path), 0, f"not JSON: {source.outline.reason}")
         elif source.size <= LARGE_DOCUMENT:
-            yield from self._read_whole(source, source.once(self._find_in_outline))
+            yield from self._read_whole(source, source.once(self._find_in_opening))
         elif (long := self._find_long_list(source.outline)) is None:
             yield from self._read_whole(source, self._find_conversations(source.document))
         elif long.has_messages:

@@ -92,7 +92,7 @@ def find_conversations(value: object, context: ConversationFacts = NO_FACTS) -> 
     if decoded is value:
         return plain
     nested = list(walk(decoded, context))
-    return nested if set(_list_texts(plain)) < set(_list_texts(nested)) else plain
+    return nested if _collect_texts(plain) < _collect_texts(nested) else plain
 
 
 def find_numbered_conversation(values: Sequence[object]) -> ConversationFacts:
@@ -118,14 +118,10 @@ def _numbers_steps(key: str, values: Sequence[object]) -> bool:
     return has_word(key, "step_words") and len(numbers) == len(values) and is_rising
 
 
-def _list_texts(conversations: list[Conversation]) -> list[tuple[str, str]]:
-    """List role and text of every message of a user or an assistant that was not abandoned."""
-    return [
-        (message.speaker.role, " ".join(message.text.split()))
-        for conversation in conversations
-        for place, message in enumerate(conversation.messages)
-        if message.text and message.speaker.role in SIDES and place not in conversation.abandoned
-    ]
+def _collect_texts(conversations: list[Conversation]) -> set[str]:
+    """Collect the texts of a user and an assistant, with single blanks between words."""
+    messages = [message for one in conversations for message in one.messages if message.speaker.role in SIDES]
+    return {" ".join(message.text.split()) for message in messages if message.text}
 
 
 def walk(value: object, context: ConversationFacts, depth: int = 0) -> Iterator[Conversation]:

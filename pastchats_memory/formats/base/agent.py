@@ -57,9 +57,7 @@ class AgentSession(ABC):
     def read(cls, source: SourceFile) -> Iterator[Row]:
         """Yield the turns in file order, items that are no records, and a checkpoint.
 
-        Raises:
-            CannotResume: appended records change earlier turns.
-            OSError: the file cannot be read.
+        Raises CannotResume if appended records change earlier turns, OSError.
         """
         session = cls(source)
         if cls.has_branches:

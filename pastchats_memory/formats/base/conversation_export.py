@@ -53,14 +53,9 @@ class ConversationFile(ABC):
 
     @abstractmethod
     def read_conversation(self, conversation: Json, text: str, line: int, source: SourceFile) -> Iterator[Turn]:
-        """Yield the turns of one conversation.
+        """Yield the turns of one conversation that begins at a 1-based line.
 
-        Args:
-            conversation: the parsed object.
-            text: its JSON text, for the lines of its strings; empty if it stands on one line.
-            line: the 1-based line at which it begins.
-            source: the file.
-
+        Its JSON text tells the lines of its strings; it is empty if the conversation stands on one line.
         """
 
     def detect(self, source: SourceFile) -> int:

@@ -100,9 +100,7 @@ class Scanner:
     def members(self) -> Iterator[str | None]:
         """Enter the next value, an array or object: before each of its values, which the caller takes, None or its key.
 
-        Raises:
-            Torn: it has no end, or something between its values.
-            OSError: it cannot be read.
+        Raises Torn if it has no end, or something between its values.
         """
         opening = self.take()
         if opening not in (b"[", b"{"):

@@ -40,11 +40,7 @@ class KeyMap:
 
     @classmethod
     def parse(cls, line: str) -> KeyMap:
-        """Parse `role=speaker,text=body,role.bot=assistant`.
-
-        Raises:
-            UsageFault: the line is no valid map.
-        """
+        """Parse `role=speaker,text=body,role.bot=assistant`. Raises UsageFault if the line is no valid map."""
         table: dict[str, str] = {}
         for item in line.split(","):
             name, equals, key = item.partition("=")
@@ -59,12 +55,8 @@ class KeyMap:
     def from_table(cls, table: Mapping[str, str], origin: str) -> KeyMap:
         """Build a map from its parts, as the configuration has them.
 
-        Args:
-            table: by part its key, or by `role.WORD` its role.
-            origin: the flag or the key of the configuration, for messages.
-
-        Raises:
-            UsageFault: a part is unknown or missing.
+        The table has a key by part, or a role by `role.WORD`. Messages name the origin, a flag or a configuration's key.
+        Raises UsageFault if a part is unknown or missing.
         """
         words = {name.removeprefix(WORD_PREFIX): role for name, role in table.items() if name.startswith(WORD_PREFIX)}
         for name in table:

@@ -92,12 +92,7 @@ def _scalar(text: str) -> str:
 def in_code(lines: Sequence[str], cuts: Sequence[int] = ()) -> list[bool]:
     """Return for each line whether it is in a fenced block.
 
-    An unclosed fence opens no block: truncated answers end so.
-
-    Args:
-        lines: the lines of a text.
-        cuts: sorted places; a block from above ends before each.
-
+    An unclosed fence opens no block: truncated answers end so. A block ends before each of the `cuts`, sorted places.
     """
     if cuts:
         return [flag for start, end in pairwise((0, *cuts, len(lines))) for flag in in_code(lines[start:end])]

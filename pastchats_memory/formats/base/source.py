@@ -174,7 +174,7 @@ class SourceFile:
     def tables(self) -> dict[str, frozenset[str]]:
         """Return tables and their columns in small letters; return none for a file that is no database.
 
-        Raises NotText, OSError.
+        Raises NotText.
         """
         if self.unpacked is not None or not self._opening.startswith(SQLITE):
             return {}
@@ -215,7 +215,7 @@ class SourceFile:
     def shape(self) -> Shape:
         """Return the kind of the file by its content, or by its name if the content may be either.
 
-        Raises NotText, OSError.
+        Raises NotText.
         """
         if self.resumed is not None:
             return "jsonl"
@@ -256,7 +256,7 @@ class SourceFile:
 
     @property
     def example(self) -> object:
-        """Return the first values of a JSONL file, or the outline of a document. Raises NotText, OSError."""
+        """Return the first values of a JSONL file, or the outline of a document. Raises NotText."""
         return self.first_values if self.shape == "jsonl" else self.outline
 
     @cached_property
@@ -398,7 +398,7 @@ class SourceFile:
     def outline(self) -> object:
         """Return the document; of a large one each long array is cut to 40 items.
 
-        Below the third level values are whole. Text that is no JSON gives BadJson. Raises NotText, OSError.
+        Below the third level values are whole. Text that is no JSON gives BadJson. Raises NotText.
         """
         if self.size <= LARGE_DOCUMENT:
             return self.document
@@ -410,7 +410,7 @@ class SourceFile:
 
     @cached_property
     def document(self) -> object:
-        """Return the whole file as one JSON value, or BadJson. Raises NotText, OSError."""
+        """Return the whole file as one JSON value, or BadJson. Raises NotText."""
         return parse_json(self.text.encode("utf-8", errors="replace"))
 
     @cached_property

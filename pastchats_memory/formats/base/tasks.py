@@ -46,13 +46,7 @@ def word_of(value: object) -> str:
 
 
 def join_sections(fields: Json, sections: dict[str, str]) -> str:
-    """Return the texts under some keys, a section each.
-
-    Args:
-        fields: of a task.
-        sections: the heading of each key; empty for none.
-
-    """
+    """Return the texts under some keys, each below its heading if that is not empty."""
     found = ((heading, text_of(fields.get(key)).strip()) for key, heading in sections.items())
     return "\n\n".join(f"{heading}:\n{text}" if heading else text for heading, text in found if text)
 

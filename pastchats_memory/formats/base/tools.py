@@ -182,14 +182,8 @@ def notable_result(
 ) -> tuple[str, str, str] | None:
     """Return role, kind and text of the row for a call and its result, or None if it is not worth one.
 
-    The row is a tool's `error` or `result`, or the person's `answer` to the agent's questions.
-
-    Args:
-        call: the call.
-        output: its result. A check without output passed; a command without output may have failed.
-        dialect: the agent's spellings.
-        failed_before: whether the last run of the same command failed.
-
+    The row is a tool's `error` or `result`, or the person's `answer` to the agent's questions. A check without output
+    passed; a command without output may have failed. `failed_before` says that the last run of the same command failed.
     """
     text = clean(output.text).strip()
     text = text.removeprefix("<tool_use_error>").removesuffix("</tool_use_error>").strip()

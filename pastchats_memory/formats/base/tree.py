@@ -35,10 +35,8 @@ class BranchTree:
     def add(self, own_id: str, parent: str | None) -> None:
         """Add a record by its id and its parent's; without a parent it follows the record before it.
 
-        The record before also stands in for a parent that is not in the file, whose line was lost.
-
-        Raises:
-            CannotResume: the record abandons records of the shorter file.
+        The record before also stands in for a parent that is not in the file, whose line was lost. Raises CannotResume if
+        the record abandons records of the shorter file.
         """
         parent = self._last if parent is None else parent
         is_of_earlier_lines = own_id in self._before or (parent != self._last and parent not in self._parents)

@@ -311,11 +311,8 @@ class ListFacts:
 def _drop_repeated(conversation: Conversation, ends: dict[str, str]) -> Conversation:
     """Return a logged request without the messages of an earlier one, as part of the same conversation.
 
-    Any other conversation is returned unchanged.
-
-    Args:
-        conversation: all messages of the request and its answer.
-        ends: the conversation id by a digest of all messages up to the end of each earlier request; this request's is added.
+    Any other conversation is returned unchanged. `ends` has the conversation's id by a digest of all messages of each
+    earlier request; this request is added.
     """
     if not conversation.is_logged:
         return conversation

@@ -201,10 +201,7 @@ def find_long_list(
 
     There is none if a conversation is a tree or a map, or if other keys say more: these need the whole document.
 
-    Args:
-        outline: the document with its long arrays cut.
-        parse: returns the messages of a list, or nothing if its items are no messages of one conversation.
-        find: returns the conversations of a value.
+    `parse` returns the messages of a list that is one conversation, `find` the conversations of any value.
     """
     keys: tuple[str, ...] = ()
     context = NO_FACTS

@@ -28,9 +28,7 @@ _WITHOUT_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u
 def parse_item(item: object, *, is_exchange: bool = False) -> tuple[GenericMessage, ...]:
     """Parse an item of a list: one message, both messages of an exchange, or nothing.
 
-    Args:
-        item: the item.
-        is_exchange: other items are exchanges, so short texts may be one, too.
+    If other items are exchanges (`is_exchange`), short texts may be one, too.
     """
     fields = mapping_of(item)
     message = parse_message(fields) if fields else None
@@ -41,11 +39,7 @@ def parse_item(item: object, *, is_exchange: bool = False) -> tuple[GenericMessa
 def parse_exchange(fields: Json, *, is_exchange: bool = False) -> tuple[GenericMessage, ...]:
     """Parse both messages of an exchange such as `{"prompt": …, "completion": …}`; return nothing for other objects.
 
-    Two lists of texts give as many exchanges.
-
-    Args:
-        fields: the object.
-        is_exchange: other objects of the list are exchanges, so short texts may be one, too.
+    Two lists of texts give as many exchanges. Short texts may be an exchange only if other objects are (`is_exchange`).
     """
     asks, answers = _side_keys(fields)
     if not asks or len(answers) != 1:

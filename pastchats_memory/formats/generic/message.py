@@ -85,14 +85,9 @@ def parse_message(fields: Json) -> GenericMessage | None:
 def build_message(
     fields: Json, speaker: Speaker, text_key: str, pieces: list[str], *, time: tuple[str, str | None] | None = None
 ) -> GenericMessage:
-    """Build a message from its object.
+    """Build a message from its object, of which the keys that are not understood become metadata.
 
-    Args:
-        fields: the object; keys that are not understood become metadata.
-        speaker: the speaker.
-        text_key: the key of the text.
-        pieces: the pieces of the text as the file has them.
-        time: the key of the time and the time, if they are known already.
+    `pieces` are those of the text as the file has them. `time` is the key of the time and the time, if they are known.
     """
     shown = [text for piece in pieces if (text := visible_words(clean(piece), speaker.role, any_dialect())).strip()]
     shown = [text for text in shown if text != IMAGE] or shown

@@ -54,10 +54,7 @@ Columns = Mapping[str, list[object]]
 def suggest_map(value: object, described: KeyMap | None, read: Sequence[Conversation]) -> KeyMap | None:
     """Suggest the first map by which no turn of a value is lost.
 
-    Args:
-        value: the first values of a file, or the outline of a document.
-        described: the map that describes the keys by which the value was read.
-        read: the conversations that known keys give; without any, the value is read by a map alone.
+    `read` are the conversations that known keys give, and `described` is the map of those keys, which is tried first.
     """
     wanted = _count_texts(read)
     if described and not wanted - _count_texts(MappedRecords(described).find_conversations(value)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import importlib.util
+import json
 import os
 import stat
 import time
@@ -13,7 +14,6 @@ from pathlib import Path
 from typing import Any, Self
 
 import apsw
-import orjson
 
 from pastchats_memory.errors import (
     DatabaseCorrupt,
@@ -209,7 +209,7 @@ class Viewer:
 
     def hidden_projects(self, *_: object) -> str:
         """Return the names of the projects that are hidden from the viewer, as JSON."""
-        return orjson.dumps(self.hidden).decode()
+        return json.dumps(self.hidden)  # orjson would load dataclasses in every hook
 
 
 class Blobs:

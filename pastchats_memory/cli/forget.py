@@ -25,12 +25,7 @@ from pastchats_memory.views.answers.forgetting import (
     PurgeBody,
     Purged,
 )
-from pastchats_memory.views.forgetting import (
-    describe_criteria,
-    describe_mentions,
-    describe_other_rows,
-    describe_rows,
-)
+from pastchats_memory.views.forgetting import describe_criteria, describe_mentions, describe_other_rows, describe_rows
 from pastchats_memory.views.to_json import to_json
 
 SHOWN = 10

@@ -12,14 +12,7 @@ from itertools import chain, count
 import orjson
 
 from pastchats_memory.embed.session import ModelSession
-from pastchats_memory.model import (
-    RESOLVED,
-    Attachment,
-    Comment,
-    Task,
-    TaskState,
-    status_of,
-)
+from pastchats_memory.model import RESOLVED, Attachment, Comment, Task, TaskState, status_of
 from pastchats_memory.store import outcomes, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.tombstones import (

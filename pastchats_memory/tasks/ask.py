@@ -30,15 +30,7 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.tasks.edit import EVERY_TASK, Viewpoint
 from pastchats_memory.tasks.similarity import RELATED_SCORE, TaskQuery, find_similar_tasks, load_words
 from pastchats_memory.text.data_file import read_data
-from pastchats_memory.text.dates import (
-    DAYS,
-    MONTH_NAMES,
-    NUMBERS,
-    SEASONS,
-    find_times,
-    next_occurrence,
-    parse_number,
-)
+from pastchats_memory.text.dates import DAYS, MONTH_NAMES, NUMBERS, SEASONS, find_times, next_occurrence, parse_number
 from pastchats_memory.text.timestamps import parse_bound
 
 T = TypeVar("T")

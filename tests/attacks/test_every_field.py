@@ -32,11 +32,7 @@ from pastchats_memory.views import task_text, text
 from pastchats_memory.views.answers import brief
 from pastchats_memory.views.answers.listing import Listing
 from pastchats_memory.views.blame import render_blame
-from pastchats_memory.views.document import (
-    document_of_conversation,
-    document_of_hits,
-    render_markdown_document,
-)
+from pastchats_memory.views.document import document_of_conversation, document_of_hits, render_markdown_document
 from pastchats_memory.views.history import render_digest, render_timeline
 from pastchats_memory.views.json_schema import derive_schema
 from pastchats_memory.views.warning import render_warning

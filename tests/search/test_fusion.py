@@ -8,16 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pastchats_memory.search import rank
-from pastchats_memory.search.rank import (
-    EVIDENCE,
-    MEANING,
-    WORDS,
-    extend,
-    fuse,
-    list_weights,
-    reciprocal_rank,
-    rerank,
-)
+from pastchats_memory.search.rank import EVIDENCE, MEANING, WORDS, extend, fuse, list_weights, reciprocal_rank, rerank
 
 NAMES = (WORDS, MEANING, EVIDENCE)
 ORDERS = st.lists(st.integers(1, 12), unique=True, max_size=12)

@@ -32,12 +32,7 @@ from pastchats_memory.episodes.outcome.answers import (
     list_edits,
     requests_input,
 )
-from pastchats_memory.episodes.outcome.checks import (
-    find_error,
-    has_running_check,
-    is_partly_rerun,
-    standing_checks,
-)
+from pastchats_memory.episodes.outcome.checks import find_error, has_running_check, is_partly_rerun, standing_checks
 from pastchats_memory.episodes.outcome.episode import (
     MAX_QUOTATION,
     MAX_SCANNED,

@@ -9,19 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, NamedTuple
 
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.fields import (
-    SHORTENED,
-    AllWarnings,
-    As,
-    At,
-    Author,
-    Basis,
-    Flat,
-    Line,
-    OutcomeWord,
-    Resume,
-    View,
-)
+from pastchats_memory.fields import SHORTENED, AllWarnings, As, At, Author, Basis, Flat, Line, OutcomeWord, Resume, View
 from pastchats_memory.model import (
     Attempt,
     Cited,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import unicodedata
 import zipfile
 from collections.abc import Callable
@@ -56,15 +57,23 @@ CHANGES: dict[str, Callable[[str], str]] = {
 }
 
 
+@pytest.fixture(scope="module")
+def forgetful(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database that has forgotten one text, with its time, and still has others."""
+    folder = tmp_path_factory.mktemp("forgetful")
+    write_messages(folder / "first.jsonl", ("user", TEXT), ("assistant", "The fence is green, and so is the door."))
+    with Memory.open(folder / "memory.db") as memory:
+        memory.index([folder / "first.jsonl"])
+        (hit, *_) = memory.search(TEXT, limit=1)
+        assert memory.forget(hit.id).turns == 1
+    assert not (folder / "memory.db-wal").exists()  # all of it is in the file that is copied
+    return folder / "memory.db"
+
+
 @pytest.fixture
-def memory(tmp_path: Path) -> Memory:
-    """A memory that has forgotten one text, with its time, and still has others."""
-    memory = Memory.open(tmp_path / "memory.db")
-    write_messages(tmp_path / "first.jsonl", ("user", TEXT), ("assistant", "The fence is green, and so is the door."))
-    memory.index([tmp_path / "first.jsonl"])
-    (hit, *_) = memory.search(TEXT, limit=1)
-    assert memory.forget(hit.id).turns == 1
-    return memory
+def memory(forgetful: Path, tmp_path: Path) -> Memory:
+    """A memory of its own with a forgotten text, for each test."""
+    return Memory.open(shutil.copy2(forgetful, tmp_path / "memory.db"))
 
 
 def texts(memory: Memory) -> list[str]:

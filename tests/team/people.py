@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
+
+from inprocess import Shell
+from program import Program, Run
 
 from pastchats_memory.config import Config
 from pastchats_memory.memory import Memory
@@ -59,11 +59,14 @@ def all_bytes(folder: Path) -> bytes:
     return b"\n".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
 
 
-def run(person: Person, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run the program as a person, with the team's settings in the environment."""
-    command = [sys.executable, "-m", "pastchats_memory", *words]
-    environment = os.environ | settings_of(person) | more
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+def run(person: Person, *words: str, **more: str) -> Run:
+    """Run the program in a process of its own as a person, with the team's settings in the environment."""
+    return Program(person.home, variables=settings_of(person) | more)(*words)
+
+
+def shell_of(person: Person) -> Shell:
+    """Return a shell in this process, where the library of Milvus is imported once for all commands."""
+    return Shell(person.home, settings_of(person))
 
 
 def settings_of(person: Person) -> dict[str, str]:

@@ -74,7 +74,7 @@ def test_an_unreachable_team_leaves_the_copy(ada: Person, bob: Person) -> None:
     bob.pull()
     with open_collection(str(bob.config.team_endpoint), None):  # another command holds the file
         found = run(bob, "recall", "--team", "webhook retries pile up")
-    assert found.returncode == 0
+    assert found.status == 0
     assert "by ada" in found.stdout
     assert "from the last `team pull`" in found.stderr
     assert "Traceback" not in found.stderr
@@ -84,7 +84,7 @@ def test_without_a_copy_an_unreachable_team_is_an_error(ada: Person, bob: Person
     ada.share("billing")
     with open_collection(str(bob.config.team_endpoint), None):
         found = run(bob, "search", "--team", "webhook", "--json")
-    assert found.returncode == 2
+    assert found.status == 2
     assert json.loads(found.stderr)["error"]["kind"] == "team_unavailable"
     assert found.stdout == ""
 
@@ -93,7 +93,7 @@ def test_without_the_library_the_message_says_how_to_install_it(bob: Person, tmp
     (tmp_path / "pymilvus").mkdir()
     (tmp_path / "pymilvus" / "__init__.py").write_text("raise ModuleNotFoundError(name='pymilvus')", encoding="utf-8")
     found = run(bob, "team", "pull", PYTHONPATH=str(tmp_path))
-    assert found.returncode == 2
+    assert found.status == 2
     assert "pastchats-memory[team]" in found.stderr
 
 

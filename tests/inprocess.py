@@ -7,9 +7,9 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -23,14 +23,17 @@ class Shell:
     """A person at a prompt, in a home of their own."""
 
     home: Path
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     @contextmanager
     def at(self, folder: Path) -> Iterator[None]:
         """With that as working directory, and nothing of the environment of the tests."""
+        state = {"XDG_STATE_HOME": str(self.home / "state")}
+        environment = Program(self.home, variables=state | dict(self.variables)).environment
         with pytest.MonkeyPatch.context() as patch:
             for name in [name for name in os.environ if name.startswith(("PASTCHATS", "XDG_"))]:
                 patch.delenv(name)
-            for name, value in {**Program(self.home).environment, "XDG_STATE_HOME": str(self.home / "state")}.items():
+            for name, value in environment.items():
                 patch.setenv(name, value)
             patch.chdir(folder)
             yield

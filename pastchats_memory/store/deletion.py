@@ -11,7 +11,6 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import orjson
@@ -44,6 +43,7 @@ from pastchats_memory.store.tombstones import (
     marks_of_task,
 )
 from pastchats_memory.store.visible import KINDS, PENDING_KEY
+from pastchats_memory.text.timestamps import current_time
 
 MIN_STEP = 64
 """Rows of the first step; so few are deleted without a list."""
@@ -197,7 +197,7 @@ def forget(database: Database, choice: RowCriteria, chosen: ChosenRows, selector
     """
     if not chosen and choice.before is None:
         return 0
-    now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    now = current_time()
     writer = TombstoneWriter(database, now, selector, choice.before)
     if choice.before is None:  # else their age is enough
         writer.add_turns(_json(chosen.turns))

@@ -21,6 +21,7 @@ from pastchats_memory.sync import folder as files
 from pastchats_memory.sync import merge
 from pastchats_memory.sync.folder import Json, Segment, describe_model
 from pastchats_memory.sync.report import SyncReport
+from pastchats_memory.text.timestamps import current_time
 
 MAX_RECORDS = 2000
 """Of a file."""
@@ -67,7 +68,7 @@ def _write(
     """Write a file, and store what it holds. A process that is killed in between reads it as another machine's."""
     header = {
         "host": known.host,
-        "at": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "at": current_time(),
         "model": describe_model(session),
         "rules": rules_version(),
         "forgettings": sorted(done),

@@ -14,8 +14,9 @@ from pastchats_memory.model import Comment, StoredTask, Task
 from pastchats_memory.store import sources, task_rows, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.tasks import Filed, encode_texts
-from pastchats_memory.tasks.edit import BY_HAND, EVERY_TASK, NOWHERE, TaskEditor, Viewpoint, current_time, sanitize
+from pastchats_memory.tasks.edit import BY_HAND, EVERY_TASK, NOWHERE, TaskEditor, Viewpoint, sanitize
 from pastchats_memory.tasks.similarity import SimilarTask, TaskQuery, find_similar_tasks
+from pastchats_memory.text.timestamps import current_time
 
 CaptureDecision = Literal["comment", "create", "nothing"]
 MAX_TITLE_LENGTH = 120

@@ -6,7 +6,6 @@ import hashlib
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,6 +43,7 @@ from pastchats_memory.store.tasks import (
     texts_to_come,
 )
 from pastchats_memory.text.encoding import utf8
+from pastchats_memory.text.timestamps import current_time
 
 MAX_ATTACHMENT_SIZE = 64 << 20
 """Bytes."""
@@ -107,11 +107,6 @@ class DeletableRow(NamedTuple):
     id: int
     task: int
     """Row id of the task that it belongs to."""
-
-
-def current_time() -> str:
-    """Return the current time as it is stored: ISO 8601 in UTC with milliseconds."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def sanitize(text: str) -> str:

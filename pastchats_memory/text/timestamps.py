@@ -33,6 +33,16 @@ _ZONE = LazyPattern(r" {0,2}(?:(Z|UTC|GMT)|([+-]\d\d:?\d\d))\Z")
 _NUMBER = LazyPattern(r"\d+(\.\d+)?\Z")
 
 
+def format_moment(moment: datetime) -> str:
+    """Return a moment in UTC as it is stored: `2026-01-31T08:15:00.000Z`."""
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def current_time() -> str:
+    """Return the current time as it is stored."""
+    return format_moment(datetime.now(UTC))
+
+
 def iso_utc(value: object, zone: tzinfo | None = UTC) -> str | None:
     """Return a time as `2026-01-31T08:15:00.000Z`, or None for one outside FIRST_YEAR to LAST_YEAR, which is no time.
 
@@ -42,7 +52,7 @@ def iso_utc(value: object, zone: tzinfo | None = UTC) -> str | None:
             machine that reads it, so it must not identify a turn.
     """
     moment = _parse(value, zone)
-    return None if moment is None else moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return None if moment is None else format_moment(moment)
 
 
 def parse_handwritten(text: str) -> str | None:
@@ -153,7 +163,7 @@ def parse_bound(text: str, *, is_end: bool, zone: tzinfo | None = None) -> str:
     if parsed.tzinfo is None and zone is not None:
         parsed = parsed.replace(tzinfo=zone)
     try:
-        return parsed.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        return format_moment(parsed.astimezone(UTC))
     except (ValueError, OverflowError) as fault:
         raise UsageFault(f"{text!r} lies outside the calendar", DATE_HINT) from fault
 

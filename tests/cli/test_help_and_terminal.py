@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 from importlib.metadata import version
 from pathlib import Path
@@ -58,6 +59,7 @@ def test_every_example_in_the_help_of_a_command_runs(
     )
     record = {"speaker": "user", "body": "Hello?", "at": "2026-01-31T09:00:00Z"}
     (home / "chats.json").write_text(json.dumps([record]), encoding="utf-8")
+    shutil.copy(next((home / "demo").rglob("*.jsonl")), home / "session.jsonl")
     if command == "team":
         write_messages(home / "acme.jsonl", ("user", "Hello?"), ("assistant", "Hello."), project="acme")
         assert own_demo("index", "acme.jsonl").status == 0

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-DEPLOY = Path(__file__).parents[2] / "deploy"
+DEPLOY = Path(__file__).parents[2] / "packaging" / "deploy"
 
 
 def test_the_compose_file_starts_milvus_with_authentication_for_this_computer_alone() -> None:

@@ -141,7 +141,7 @@ def damaged(path: Path, chance: random.Random) -> str:
 
 def asked(home: Path, command: tuple[str, ...]) -> tuple[int, str]:
     """Exit code of a command in a process of its own, negative for a signal, and what it said."""
-    output = home / "history"
+    output = home / "output"
     child = os.fork()
     if not child:
         signal.alarm(PATIENCE)

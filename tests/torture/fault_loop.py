@@ -99,7 +99,7 @@ def go_on(known: Measured, page: Page, aside: Path, gone_on_from: set[bytes]) ->
 
 def _became(scene: Scene, moment: Moment, code: int, calls: int) -> str:
     """Raises AssertionError where that is nothing that a run may end with."""
-    text = (scene.home / "history").read_text(encoding="utf-8")
+    text = (scene.home / "output").read_text(encoding="utf-8")
     assert "Traceback" not in text, text
     assert code in (*scene.codes, EXPLAINED), f"it ended with {code}: {text}"
     assert code != EXPLAINED or text.startswith("Error: ") or "\nError: " in text, text

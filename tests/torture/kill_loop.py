@@ -96,7 +96,7 @@ def run(
 def finish(scene: Scene, page: Page) -> None:
     """Run it to its end."""
     code = run(scene, page)
-    assert code in scene.codes, f"{scene.name} ended with {code}: {(scene.home / 'said').read_text()}"
+    assert code in scene.codes, f"{scene.name} ended with {code}: {(scene.home / 'output').read_text()}"
 
 
 def seen(scene: Scene, *, aside: Path | None = None) -> State:
@@ -157,7 +157,7 @@ def torture(known: Measured, page: Page, aside: Path, tally: Tally, chance: rand
             tally.within[way] += trace.place.startswith("in a transaction")
             tally.scenes[scene.name] += 1
         else:
-            assert code in scene.codes, f"it ended with {code}: {(scene.home / 'said').read_text()}"
+            assert code in scene.codes, f"it ended with {code}: {(scene.home / 'output').read_text()}"
             tally.too_late += 1
         if is_done(known, aside):
             return

@@ -314,7 +314,7 @@ def fork(
         os.chdir(home)
         os.environ.clear()
         os.environ.update(environment)
-        output = os.open(home / "history", os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+        output = os.open(home / "output", os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
         os.dup2(output, 1)
         os.dup2(output, 2)
         if moment and moment.what == "bytes":

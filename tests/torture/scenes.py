@@ -156,7 +156,7 @@ def _redact(stage: Stage, finish: Finish) -> Scene:
                 "content": f"Sentence {place} of {number} with {TOKEN}{place:02}{number}",
                 "timestamp": f"2026-05-04T08:{place:02}:07Z",
             }
-            for place in range(stage.size.lines)
+            for place in range(stage.size.turns)
         )
         write_lines(stage.home / "history" / f"{number}.jsonl", lines)
     issue = (FIXTURES / "beads" / stage.size.issues[0]).read_text(encoding="utf-8")

@@ -187,13 +187,6 @@ def test_every_listed_writer_reads_a_table() -> None:
             assert list(readers_of_tables(path, ast.parse(path.read_text(encoding="utf-8")))), module
 
 
-KNOWN_CIRCLES = (
-    {"config", "config.toml"},
-    {"files.command_line", "files.processes"},
-)
-"""Circles that are still to be broken."""
-
-
 def graph_of_imports() -> dict[str, set[str]]:
     """The modules that each module imports, inside its functions too."""
     named = {
@@ -224,5 +217,4 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
         for name, found in below.items()
         if name in found
     }
-    known = {frozenset(f"pastchats_memory.{name}" for name in circle) for circle in KNOWN_CIRCLES}
-    assert circles - known == set()
+    assert circles == set()

@@ -10,7 +10,7 @@ import click
 
 from pastchats_memory.cli.asking import CommandResult, give_result
 from pastchats_memory.cli.output import counted
-from pastchats_memory.config import load, toml
+from pastchats_memory.config import exclusions, load
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.exclusion import make_pattern
 from pastchats_memory.memory import Memory
@@ -43,8 +43,8 @@ def command(
     if not named and not listed:
         raise UsageFault("nothing is named", "Name a path, or a project with --project; --list shows what is excluded.")
     if named and not listed:
-        (toml.include_again if remove else toml.exclude)([*named.values()])
-    there = toml.excluded()
+        (exclusions.include_again if remove else exclusions.exclude)([*named.values()])
+    there = exclusions.excluded()
     stored = {} if listed or remove else _stored(db, paths, projects)
     verb = "No longer excluded" if remove else "Excluded"
     changed = () if listed else named.values()

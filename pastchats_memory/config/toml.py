@@ -1,4 +1,4 @@
-"""Read `pastchats-memory.toml`, with the line of every error, and edit its list `exclude`."""
+"""Read `pastchats-memory.toml`, with the line of every error."""
 
 from __future__ import annotations
 
@@ -6,19 +6,12 @@ import os
 import re
 import stat
 import tomllib
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-import tomlkit
-from tomlkit.exceptions import TOMLKitError
-
-from pastchats_memory.config import own_file
 from pastchats_memory.config.schema import KEYS, absolute
-from pastchats_memory.errors import UsageFault
-from pastchats_memory.files.atomic import write_atomic
 
 LARGEST = 10_000
 """Bytes that are read at all: a name of 20,000 parts takes the parser a second, and each command reads the file."""
@@ -115,78 +108,3 @@ def _line_of(text: str, key: str) -> int:
         elif is_top and sets.match(line):
             return number
     return 1
-
-
-# The list `exclude` of the person's own file, changed by the program; all else in the file stays as it is.
-
-KEY = "exclude"
-
-
-def excluded() -> tuple[str, ...]:
-    """Return the globs in the user's own file. Raises UsageFault if it is not understood."""
-    _, document = _read()
-    return tuple(map(str, document.get(KEY, ())))
-
-
-def exclude(globs: Sequence[str]) -> None:
-    """Add globs that are not there yet. Raises UsageFault."""
-    _change(lambda listed: [*listed, *(glob for glob in dict.fromkeys(globs) if glob not in listed)])
-
-
-def include_again(globs: Sequence[str]) -> None:
-    """Remove globs. Raises UsageFault if one of them is not in the list."""
-
-    def without(listed: list[str]) -> list[str]:
-        if missing := [glob for glob in globs if glob not in listed]:
-            raise UsageFault(
-                f"{missing[0]!r} is not excluded in your own file", "See `pastchats-memory exclude --list`."
-            )
-        return [glob for glob in listed if glob not in globs]
-
-    _change(without)
-
-
-def _read() -> tuple[Path, tomlkit.TOMLDocument]:
-    path = own_file()
-    if path is None:
-        raise UsageFault(
-            "the home folder is not known", "Set XDG_CONFIG_HOME, or put a .pastchats-ignore into the folder."
-        )
-    try:
-        document = tomlkit.parse(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        document = tomlkit.document()
-    except (OSError, ValueError, TOMLKitError) as fault:
-        raise UsageFault(
-            f"{path}: {fault}", "Correct the file; after that `pastchats-memory config` shows what counts."
-        ) from fault
-    if not isinstance(document.get(KEY, []), list):
-        raise UsageFault(f"{path}: `{KEY}` must be a list of texts", "Correct the file.")
-    return path, document
-
-
-def _change(how: Callable[[list[str]], list[str]]) -> None:
-    path, document = _read()
-    before = [str(glob) for glob in document.get(KEY, [])]
-    after = how(before)
-    if KEY not in document:
-        document[KEY] = tomlkit.array()  # before the first table, where it belongs
-    listed = document[KEY]
-    assert isinstance(listed, list)  # noqa: S101 - as `_read` has made sure, for the checker of types
-    for glob in before:
-        if glob not in after:
-            listed.remove(glob)
-    for glob in after:
-        if glob not in before:
-            listed.append(glob)
-    _write(path, tomlkit.dumps(document))
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        Path(os.path.realpath(path)).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_atomic(path, text.encode())
-    except OSError as fault:
-        raise UsageFault(
-            f"{path}: {fault.strerror}", "Make it writable, or put a .pastchats-ignore into the folder."
-        ) from fault

@@ -15,7 +15,7 @@ from outcomes import error_of
 from program import Program, write_messages
 
 from pastchats_memory import Memory
-from pastchats_memory.config.toml import exclude
+from pastchats_memory.config.exclusions import exclude
 from pastchats_memory.hooks import spool
 from pastchats_memory.hooks.log import note
 from pastchats_memory.hooks.session import remember

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 
-from pastchats_memory.config import toml
+from pastchats_memory.config import exclusions
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.exclusion import make_pattern
 from pastchats_memory.http.page.answers import Page, PageRequest, Redirect, Reply
@@ -20,19 +20,19 @@ def show(memory: Memory, request: PageRequest) -> Page:
     named = {name: request.query[name] for name in ("project", "path") if name in request.query}
     criteria = {"project": named.get("project"), "source": named.get("path")}
     stored = memory.forget(**criteria, dry_run=True).total if named else 0
-    return Page("exclude", {"patterns": toml.excluded(), "named": named, "stored": stored, "criteria": criteria})
+    return Page("exclude", {"patterns": exclusions.excluded(), "named": named, "stored": stored, "criteria": criteria})
 
 
 def change(_: Memory, request: PageRequest) -> Reply:
     """Add a project or a path to the list, or remove a pattern. Raises UsageFault."""
     if "remove" in request.form:
-        toml.include_again([request.form["remove"]])
+        exclusions.include_again([request.form["remove"]])
     elif "project" in request.form:
-        toml.exclude([glob.escape(request.form["project"])])
+        exclusions.exclude([glob.escape(request.form["project"])])
     elif "path" in request.form:
         if not os.path.isabs(os.path.expanduser(request.form["path"])):  # noqa: PTH111, PTH117 - a pattern is no path
             raise UsageFault("the path is not whole", "Begin it with / or ~, since the server has a folder of its own.")
-        toml.exclude([make_pattern(request.form["path"])])
+        exclusions.exclude([make_pattern(request.form["path"])])
     else:
         raise UsageFault("nothing is named", "Name a path or a project.")
     return Redirect("/page/exclude")

@@ -187,6 +187,16 @@ def test_every_listed_writer_reads_a_table() -> None:
             assert list(readers_of_tables(path, ast.parse(path.read_text(encoding="utf-8")))), module
 
 
+def test_a_name_of_a_class_has_one_meaning() -> None:
+    places: dict[str, set[str]] = {}
+    for path, tree in modules(PACKAGE):
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, set()).add(str(path.relative_to(PACKAGE)))
+    same = {"FirstPass"}  # several agents' formats read a file in two passes
+    assert {name: found for name, found in places.items() if len(found) > 1 and name not in same} == {}
+
+
 def graph_of_imports() -> dict[str, set[str]]:
     """The modules that each module imports, inside its functions too."""
     named = {

@@ -29,7 +29,7 @@ REACH = 2000
 """Characters before a line in which the head of its section is looked for."""
 
 
-class Setting(NamedTuple):
+class SecretSetting(NamedTuple):
     """The end of a name, behind which a word is a secret, as the header of `settings.toml` explains."""
 
     kind: str
@@ -82,7 +82,7 @@ def _is_among_entries(text: str, start: int, end: int, *, is_upper: bool) -> boo
 
 
 SETTINGS = tuple(
-    Setting(entry["kind"], part, entry.get("is_environment_only", False))
+    SecretSetting(entry["kind"], part, entry.get("is_environment_only", False))
     for entry in _RULES["settings"]
     for part in entry["parts"]
 )

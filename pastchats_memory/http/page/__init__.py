@@ -33,7 +33,7 @@ from pastchats_memory.http.page import (
     sources,
     tasks,
 )
-from pastchats_memory.http.page.answers import Page, PageRequest, Redirect, Reply, respond, respond_static
+from pastchats_memory.http.page.answers import PageRequest, Redirect, Reply, WebPage, respond, respond_static
 from pastchats_memory.http.page.session import LINK_PARAMETER, Sessions
 from pastchats_memory.memory import Memory
 
@@ -112,7 +112,7 @@ def _make_endpoint(memory: OpenMemory, sessions: Sessions, page: PageRoute) -> C
                 return response
         session = sessions.find(request)
         if session is None:
-            return respond(Page("stranger", {"is_used": token is not None}, 401), "")
+            return respond(WebPage("stranger", {"is_used": token is not None}, 401), "")
         page_request = PageRequest(
             _drop_blank(request.query_params.multi_items()),
             await _read_form(request, sessions, session) if page.is_form else {},
@@ -138,7 +138,7 @@ def _drop_blank(fields: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def _respond_error(error: RequestError) -> Response:
-    return respond(Page("error", {"message": error.message, "hint": error.hint}, error.status), "")
+    return respond(WebPage("error", {"message": error.message, "hint": error.hint}, error.status), "")
 
 
 async def _answer_fault(_: Request, fault: Exception) -> Response:

@@ -46,7 +46,7 @@ class PageRequest(NamedTuple):
     """What every form of the page has to contain."""
 
 
-class Page(NamedTuple):
+class WebPage(NamedTuple):
     """An answer that a template renders."""
 
     template: str
@@ -69,7 +69,7 @@ class Download(NamedTuple):
     name: str
 
 
-Reply = Page | Redirect | Download
+Reply = WebPage | Redirect | Download
 
 
 def require(found: Found | None, what: str, hint: str = "It may have been forgotten.") -> Found:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from pastchats_memory.http.page.answers import Page, PageRequest, Redirect, Reply, make_url
+from pastchats_memory.http.page.answers import PageRequest, Redirect, Reply, WebPage, make_url
 from pastchats_memory.memory import Memory
 from pastchats_memory.tasks.capture import CaptureDecision
 from pastchats_memory.tasks.similarity import SimilarTask
 
 
-def show(_: Memory, request: PageRequest) -> Page:
+def show(_: Memory, request: PageRequest) -> WebPage:
     """Show the form."""
-    return Page("capture", {"text": request.query.get("text", ""), "project": request.query.get("project", "")})
+    return WebPage("capture", {"text": request.query.get("text", ""), "project": request.query.get("project", "")})
 
 
 def capture(memory: Memory, request: PageRequest) -> Reply:
@@ -28,5 +28,5 @@ def capture(memory: Memory, request: PageRequest) -> Reply:
 
     captured = memory.tasks.capture(text, project, decide)
     if captured.outcome == "found":
-        return Page("capture_similar", {"text": text, "project": project, "similar": captured.similar})
+        return WebPage("capture_similar", {"text": text, "project": project, "similar": captured.similar})
     return Redirect(make_url("/page/task", key=captured.task.key))

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from pastchats_memory.episodes.conversation import PART_TURNS, ConversationPart, EpisodePart
 from pastchats_memory.http.answers import RequestError
-from pastchats_memory.http.page.answers import Download, Page, PageRequest, Redirect, Reply, make_url, require
+from pastchats_memory.http.page.answers import Download, PageRequest, Redirect, Reply, WebPage, make_url, require
 from pastchats_memory.http.page.highlight import mark_html
 from pastchats_memory.http.page.words import SPEAKERS, escape_text, shorten
 from pastchats_memory.memory import Memory
@@ -89,7 +89,7 @@ def show_turn(memory: Memory, request: PageRequest) -> Reply:
     found = memory.show(id_, 0) if number_of(id_) is not None else []
     item, query = require(next(iter(found), None), "turn"), request.query.get("query", "")
     if item.conversation_id is None:
-        return Page("note", {"turn": _show_turn(item, item.id, query, ()), "item": item, "query": query})
+        return WebPage("note", {"turn": _show_turn(item, item.id, query, ()), "item": item, "query": query})
     number = item.turn_index // PART_TURNS + 1
     return Redirect(
         make_url(
@@ -99,7 +99,7 @@ def show_turn(memory: Memory, request: PageRequest) -> Reply:
     )
 
 
-def show_conversation(memory: Memory, request: PageRequest) -> Page:
+def show_conversation(memory: Memory, request: PageRequest) -> WebPage:
     """Show a part of a conversation. Raises RequestError."""
     number = number_of(request.query.get("part", "1")) or 1
     found = memory.load_conversation_part(request.query.get("id", ""), number, project=request.query.get("project"))
@@ -111,7 +111,7 @@ def show_conversation(memory: Memory, request: PageRequest) -> Page:
     first = next((item for item in items if item.role == "user"), items[0])
     title = part.outline[0].text if part.outline else first.content
     links = {step: _link(part, part.number + step) for step in (-1, 1)}
-    return Page(
+    return WebPage(
         "conversation",
         {
             "conversation": part,

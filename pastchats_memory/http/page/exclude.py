@@ -8,11 +8,11 @@ import os
 from pastchats_memory.config import exclusions
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.exclusion import make_pattern
-from pastchats_memory.http.page.answers import Page, PageRequest, Redirect, Reply
+from pastchats_memory.http.page.answers import PageRequest, Redirect, Reply, WebPage
 from pastchats_memory.memory import Memory
 
 
-def show(memory: Memory, request: PageRequest) -> Page:
+def show(memory: Memory, request: PageRequest) -> WebPage:
     """Show the list. For a named project or path, ask whether to add it, with the number of rows that would stay.
 
     Raises UsageFault.
@@ -20,7 +20,9 @@ def show(memory: Memory, request: PageRequest) -> Page:
     named = {name: request.query[name] for name in ("project", "path") if name in request.query}
     criteria = {"project": named.get("project"), "source": named.get("path")}
     stored = memory.forget(**criteria, dry_run=True).total if named else 0
-    return Page("exclude", {"patterns": exclusions.excluded(), "named": named, "stored": stored, "criteria": criteria})
+    return WebPage(
+        "exclude", {"patterns": exclusions.excluded(), "named": named, "stored": stored, "criteria": criteria}
+    )
 
 
 def change(_: Memory, request: PageRequest) -> Reply:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.http.page.answers import Page, PageRequest, Redirect, Reply
+from pastchats_memory.http.page.answers import PageRequest, Redirect, Reply, WebPage
 from pastchats_memory.maintenance.forget import ForgetResult
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import number_of
@@ -17,7 +17,7 @@ SHOWN = 10
 """Rows of a preview that are shown."""
 
 
-def show(memory: Memory, request: PageRequest) -> Page:
+def show(memory: Memory, request: PageRequest) -> WebPage:
     """Show what the criteria of the query choose; without any, the form and earlier deletions.
 
     Raises UsageFault.
@@ -29,10 +29,10 @@ def show(memory: Memory, request: PageRequest) -> Page:
         {"number": one.number, "at": one.at, "rows": describe_rows(one), "criteria": describe_criteria(one)}
         for one in reversed(memory.list_forgettings())
     ]
-    return Page("forget", {"deletions": deletions, "undone": request.query.get("undone")})
+    return WebPage("forget", {"deletions": deletions, "undone": request.query.get("undone")})
 
 
-def forget(memory: Memory, request: PageRequest) -> Page:
+def forget(memory: Memory, request: PageRequest) -> WebPage:
     """Delete what the confirmed form chooses; ask again if that is no longer what was shown.
 
     Raises UsageFault.
@@ -49,7 +49,7 @@ def forget(memory: Memory, request: PageRequest) -> Page:
         "number": gone.forgetting.number,
         "warnings": describe_mentions(gone.mentions),
     }
-    return Page("forgotten", values)
+    return WebPage("forgotten", values)
 
 
 def undo(memory: Memory, request: PageRequest) -> Reply:
@@ -60,8 +60,8 @@ def undo(memory: Memory, request: PageRequest) -> Reply:
     return Redirect(f"/page/forget?undone={number}")
 
 
-def _confirm(found: ForgetResult, criteria: Mapping[str, str], *, has_changed: bool = False) -> Page:
-    return Page(
+def _confirm(found: ForgetResult, criteria: Mapping[str, str], *, has_changed: bool = False) -> WebPage:
+    return WebPage(
         "forget_confirm",
         {
             "criteria": criteria,

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from pastchats_memory.http.page.answers import Page, PageRequest, Redirect, Reply, make_url, require
+from pastchats_memory.http.page.answers import PageRequest, Redirect, Reply, WebPage, make_url, require
 from pastchats_memory.memory import Memory
 from pastchats_memory.memory.questions import OUTCOMES
 
 LISTED = 20
 
 
-def show(memory: Memory, request: PageRequest) -> Page:
+def show(memory: Memory, request: PageRequest) -> WebPage:
     """Show the episode of a turn with the form that labels it; without an id, the episodes with unknown outcome.
 
     Raises RequestError, UsageFault.
     """
     if "id" not in request.query:
         (sheets, left), warnings = memory.list_unjudged(request.query.get("project"), limit=LISTED)
-        return Page("judge_list", {"sheets": sheets, "left": left, "warnings": warnings})
+        return WebPage("judge_list", {"sheets": sheets, "left": left, "warnings": warnings})
     sheet = require(memory.load_episode(request.query["id"]), "turn")
-    return Page("judge", {"sheet": sheet, "id": request.query["id"], "verdicts": OUTCOMES})
+    return WebPage("judge", {"sheet": sheet, "id": request.query["id"], "verdicts": OUTCOMES})
 
 
 def judge(memory: Memory, request: PageRequest) -> Reply:

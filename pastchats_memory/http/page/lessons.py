@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from pastchats_memory.http.page.answers import Page, PageRequest
+from pastchats_memory.http.page.answers import PageRequest, WebPage
 from pastchats_memory.memory import Memory
 
 SHOWN = 25
 """Lessons on the page."""
 
 
-def show_lessons(memory: Memory, request: PageRequest) -> Page:
+def show_lessons(memory: Memory, request: PageRequest) -> WebPage:
     """Show the lessons of all projects, or of `project`."""
     project = request.query.get("project")
     lessons, warnings = memory.lessons(project, SHOWN)
-    return Page("lessons", {"lessons": lessons, "warnings": warnings, "project": project or ""})
+    return WebPage("lessons", {"lessons": lessons, "warnings": warnings, "project": project or ""})

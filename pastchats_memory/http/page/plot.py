@@ -17,7 +17,7 @@ MOST_BARS = 60
 WIDEST = 40
 
 
-class Segment(NamedTuple):
+class PlotSegment(NamedTuple):
     """A part of a bar."""
 
     verdict: str
@@ -31,7 +31,7 @@ class Bar(NamedTuple):
     label: str
     x: float
     width: float
-    segments: Sequence[Segment]
+    segments: Sequence[PlotSegment]
     counts: Mapping[str, int]
     total: int
 
@@ -85,7 +85,7 @@ def _lay_out(x: float, place: float, label: str, numbers: Mapping[str, int], hig
         height = round(HEIGHT * numbers.get(verdict, 0) / highest, 2)
         if height:
             y = round(y - height, 2)
-            segments.append(Segment(verdict, y, height))
+            segments.append(PlotSegment(verdict, y, height))
     left, total = x + (place - width) / 2, sum(numbers.values())
     return Bar(label, round(left, 2), round(width, 2), segments, numbers, total)
 

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from pastchats_memory.episodes.history import ConversationDay
-from pastchats_memory.http.page.answers import Page, PageRequest, Redirect, make_url, require
+from pastchats_memory.http.page.answers import PageRequest, Redirect, WebPage, make_url, require
 from pastchats_memory.http.page.plot import plot_outcomes
 from pastchats_memory.memory import Memory
 from pastchats_memory.store.outcomes import Tally
@@ -34,7 +34,7 @@ class Span(NamedTuple):
     is_chosen: bool
 
 
-def show_projects(memory: Memory, _: PageRequest) -> Page:
+def show_projects(memory: Memory, _: PageRequest) -> WebPage:
     """Show all projects, the latest first, each with its outcomes over time."""
     tallies = memory.tally_outcomes()
     by_project: dict[str, list[Tally]] = {}
@@ -45,10 +45,10 @@ def show_projects(memory: Memory, _: PageRequest) -> Page:
         {"stored": one, "plot": plot_outcomes(by_project.get(one.project, ()), days, BARS)}
         for one in memory.list_projects()
     ]
-    return Page("projects", {"cards": cards, "plot": plot_outcomes(tallies)})
+    return WebPage("projects", {"cards": cards, "plot": plot_outcomes(tallies)})
 
 
-def show_project(memory: Memory, request: PageRequest) -> Page | Redirect:
+def show_project(memory: Memory, request: PageRequest) -> WebPage | Redirect:
     """Show a project: its outcomes over time, and its conversations by day.
 
     A project that has only tasks is shown as their board. Raises RequestError, UsageFault.
@@ -59,12 +59,12 @@ def show_project(memory: Memory, request: PageRequest) -> Page | Redirect:
         return Redirect(make_url("/page/tasks", project=name))
     stored = require(stored, "project", "It may have been forgotten, or be private.")
     plot = plot_outcomes(memory.tally_outcomes(name))
-    return Page("project", {"stored": stored, "plot": plot, **_find_days(memory, request, "/page/project", name)})
+    return WebPage("project", {"stored": stored, "plot": plot, **_find_days(memory, request, "/page/project", name)})
 
 
-def show_timeline(memory: Memory, request: PageRequest) -> Page:
+def show_timeline(memory: Memory, request: PageRequest) -> WebPage:
     """Show the conversations of all projects by day. Raises UsageFault."""
-    return Page("timeline", _find_days(memory, request, "/page/timeline", None))
+    return WebPage("timeline", _find_days(memory, request, "/page/timeline", None))
 
 
 def _find_days(memory: Memory, request: PageRequest, path: str, project: str | None) -> dict[str, object]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from pastchats_memory.http.answers import RequestError
-from pastchats_memory.http.page.answers import Page, PageRequest, make_url
+from pastchats_memory.http.page.answers import PageRequest, WebPage, make_url
 from pastchats_memory.http.page.highlight import mark_words
 from pastchats_memory.http.page.words import SPEAKERS
 from pastchats_memory.http.routes import LONGEST_QUERY
@@ -65,7 +65,7 @@ class ShownHit(NamedTuple):
     kind: str
 
 
-def show(memory: Memory, request: PageRequest) -> Page:
+def show(memory: Memory, request: PageRequest) -> WebPage:
     """Answer a search; without a query, show the last prompts. Raises RequestError, MemoryFault."""
     query = request.query.get("query", "")
     chosen = {name: request.query[name] for name in FILTER_NAMES if name in request.query}
@@ -74,7 +74,7 @@ def show(memory: Memory, request: PageRequest) -> Page:
         for one in memory.list_newest_prompts(RECENT):
             if one.conversation_id is not None:
                 newest.setdefault(one.conversation_id, one)
-        return Page("search", {"query": "", "chosen": chosen, "newest": list(newest.values())})
+        return WebPage("search", {"query": "", "chosen": chosen, "newest": list(newest.values())})
     if len(query) > LONGEST_QUERY:
         raise RequestError(
             400, "usage", f"the query is longer than {LONGEST_QUERY:,} characters", "Name its main words."
@@ -85,7 +85,7 @@ def show(memory: Memory, request: PageRequest) -> Page:
     outcomes = memory.outcomes_of(hits)
     is_close = number > 1 or has_close_hit(hits)
     pages = {step: make_url("/", query=query, **chosen, page=number + step) for step in (-1, 1)}
-    return Page(
+    return WebPage(
         "search",
         {
             "query": query,

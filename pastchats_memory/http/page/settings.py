@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pastchats_memory.config import from_home, own_file
-from pastchats_memory.http.page.answers import Page, PageRequest
+from pastchats_memory.http.page.answers import PageRequest, WebPage
 from pastchats_memory.memory import Memory
 from pastchats_memory.views.settings import DEFAULT, format_setting, list_settings
 
 
-def show_settings(memory: Memory, _: PageRequest) -> Page:
+def show_settings(memory: Memory, _: PageRequest) -> WebPage:
     """Show the settings that somebody made, then the defaults."""
     rows = [
         {"key": row.key, "value": format_setting(row.value), "origin": from_home(row.origin)}
@@ -22,4 +22,4 @@ def show_settings(memory: Memory, _: PageRequest) -> Page:
         "is_own_file_there": own is not None and own.exists(),
         "warnings": memory.config.warnings,
     }
-    return Page("settings", values)
+    return WebPage("settings", values)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pastchats_memory.config import from_home
-from pastchats_memory.http.page.answers import Page, PageRequest
+from pastchats_memory.http.page.answers import PageRequest, WebPage
 from pastchats_memory.ingest.overview import SourceReport, UnreadFile
 from pastchats_memory.memory import Memory
 
@@ -11,7 +11,7 @@ SHOWN = 100
 """Files in each list, and lines of a file."""
 
 
-def show_sources(memory: Memory, _: PageRequest) -> Page:
+def show_sources(memory: Memory, _: PageRequest) -> WebPage:
     """Show the histories and other places, files with lines that were not understood, and files that are gone."""
     places, unread = memory.list_sources()
     partly = [file for file in unread if file.lines]
@@ -30,7 +30,7 @@ def show_sources(memory: Memory, _: PageRequest) -> Page:
         "new": sum(map(count_new, places)),
         "indexed": sum(place.indexed for place in places),
     }
-    return Page("sources", values)
+    return WebPage("sources", values)
 
 
 def count_new(place: SourceReport) -> int:

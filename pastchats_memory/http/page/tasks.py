@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pastchats_memory.http.answers import RequestError
-from pastchats_memory.http.page.answers import Page, PageRequest, require
+from pastchats_memory.http.page.answers import PageRequest, WebPage, require
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import OPEN, RESOLVED, STATUSES, leads_to_task
 
@@ -16,7 +16,7 @@ LISTED = 300
 TYPES = ("epic", "task", "subtask")
 
 
-def show_board(memory: Memory, request: PageRequest) -> Page:
+def show_board(memory: Memory, request: PageRequest) -> WebPage:
     """Show the board; `project`, `type` and `status` restrict it."""
     chosen = {name: request.query[name] for name in ("project", "type", "status") if name in request.query}
     if chosen.get("type", TYPES[0]) not in TYPES or chosen.get("status", STATUSES[0]) not in STATUSES:
@@ -30,10 +30,10 @@ def show_board(memory: Memory, request: PageRequest) -> Page:
         "types": TYPES,
         "statuses": STATUSES,
     }
-    return Page("tasks", values)
+    return WebPage("tasks", values)
 
 
-def show_task(memory: Memory, request: PageRequest) -> Page:
+def show_task(memory: Memory, request: PageRequest) -> WebPage:
     """Show the task of `key`, which is a key, or the id of a task, a comment or an attachment."""
     key = request.query.get("key", "")
     found = memory.tasks.find_item(key if leads_to_task(key) else f"t:{key}") if key else None
@@ -46,7 +46,7 @@ def show_task(memory: Memory, request: PageRequest) -> Page:
         "links": [(name_link(link.kind), link.target) for link in task.links],
         "opened": opened,
     }
-    return Page("task", values)
+    return WebPage("task", values)
 
 
 def name_link(kind: str) -> str:

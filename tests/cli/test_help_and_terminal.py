@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-from program import Program, Run, write_messages
+from program import DEMO, Program, Run, write_messages
 from terminal import on_a_terminal
 from wcwidth import wcswidth
 
@@ -59,7 +59,7 @@ def test_every_example_in_the_help_of_a_command_runs(
     )
     record = {"speaker": "user", "body": "Hello?", "at": "2026-01-31T09:00:00Z"}
     (home / "chats.json").write_text(json.dumps([record]), encoding="utf-8")
-    shutil.copy(next((home / "demo").rglob("*.jsonl")), home / "session.jsonl")
+    shutil.copy(next(DEMO.rglob("*.jsonl")), home / "session.jsonl")
     if command == "team":
         write_messages(home / "acme.jsonl", ("user", "Hello?"), ("assistant", "Hello."), project="acme")
         assert own_demo("index", "acme.jsonl").status == 0

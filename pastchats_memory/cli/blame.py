@@ -9,7 +9,7 @@ import click
 
 from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.memory import Memory
-from pastchats_memory.views.answers.history import build_blame
+from pastchats_memory.views.answers.blame import build_blame
 from pastchats_memory.views.blame import render_blame
 
 _WITH_LINE = re.compile(r"(?s)(.+):([1-9]\d{0,8})")

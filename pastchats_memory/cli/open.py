@@ -24,7 +24,7 @@ from pastchats_memory.formats.base.source import SQLITE
 from pastchats_memory.memory import Memory
 from pastchats_memory.text.display import escape_name, escape_path, one_line, sanitise
 from pastchats_memory.views.answers.listing import Listing
-from pastchats_memory.views.answers.sources import OPEN, RESUME, Opened
+from pastchats_memory.views.answers.opening import OPEN, RESUME, Opened
 
 PLUS = r"n?vim?|gvim|view|nano|pico|emacs(client)?|micro|kak|joe|jed|ne|mcedit|gedit|kate|mg|ex|vis|amp"
 GOTO = r"code(-insiders)?|codium|vscodium|cursor|windsurf|kiro|trae|positron"

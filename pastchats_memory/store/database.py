@@ -82,6 +82,7 @@ class Database:
 
     def run_many(self, statement: str, many: Iterator[Values] | Sequence[Values]) -> None:
         """Run a statement once for each set of values."""
+        self._viewer.hidden = self.hidden
         with translate_errors(str(self.path)):
             self.connection.executemany(statement, many)
 
@@ -416,11 +417,6 @@ def _refuse_upgraded(database: Database) -> None:
             f"{database.path} was brought to schema version {version} while this process was running, which knows {SCHEMA_VERSION}",
             "Start it again, so that it runs the release that is installed now.",
         )
-
-
-def is_of_older_build(database: Database) -> bool:
-    """Return whether an unreleased build with an older schema has written the file."""
-    return _is_older(database.value("PRAGMA application_id"), database.value("PRAGMA user_version"))
 
 
 def _is_older(application: int, version: int) -> bool:

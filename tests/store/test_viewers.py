@@ -53,6 +53,15 @@ def test_two_readers_who_take_turns_see_their_own_rows(database) -> None:
     assert sorted([*by_owner, *owner]) == [(0,), (1,), (2,), (3,), (4,)]
 
 
+def test_a_statement_that_runs_once_for_each_value_keeps_its_viewer(database) -> None:
+    owner, stranger = database, database.hide(["shed"])
+    owner.run("CREATE TEMP TABLE counts (viewer, rows)")
+    for name, asking, other in (("stranger", stranger, owner), ("owner", owner, stranger)):
+        other.run(SEEN)
+        asking.run_many("INSERT INTO counts SELECT ?, count(*) FROM visible_prompts", [(name,)])
+    assert owner.run("SELECT * FROM counts") == [("stranger", 2), ("owner", 4)]
+
+
 @pytest.mark.parametrize("table", TABLES)
 def test_every_view_can_be_read_by_a_viewer_with_hidden_projects(database, table: str) -> None:
     assert len(database.hide(["garden", "shed"]).run(f"SELECT * FROM visible_{table}")) == 0

@@ -1,9 +1,8 @@
-"""Define the answers of `blame` and `digest`."""
+"""Define the answer of `digest`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 from pastchats_memory.episodes.history import SECTIONS, OutcomeCounts
 from pastchats_memory.fields import (
@@ -20,18 +19,8 @@ from pastchats_memory.fields import (
     answer,
     one_of,
 )
-from pastchats_memory.ingest.blame import Blamed
 from pastchats_memory.model import STATUSES, Attempt
-from pastchats_memory.views.answers.listing import Listing
-from pastchats_memory.views.answers.search import ResumeLines
 from pastchats_memory.views.history import render_digest
-
-BLAME = Listing("blame/1", "Output of `blame --json`.", Blamed, "The newest first.")
-
-
-def build_blame(found: Sequence[Blamed], resume_lines: ResumeLines) -> dict[str, Any]:
-    """Build `blame/1`; the lines that resume a session have the ids of the turns that changed the file."""
-    return BLAME.build([one._replace(resume=resume_lines.get(one.turn.shown_id)) for one in found])
 
 
 class DigestLineView(View):

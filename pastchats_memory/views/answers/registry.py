@@ -10,11 +10,25 @@ from pastchats_memory.episodes.history import Timeline
 from pastchats_memory.ingest.report import IndexReport
 from pastchats_memory.sync.report import SyncReport
 from pastchats_memory.team.report import PullReport, PushReport, TeamStatus
-from pastchats_memory.views.answers import database, errors, forgetting, history, search, settings, sources, tasks, team
+from pastchats_memory.views.answers import (
+    blame,
+    database,
+    errors,
+    export,
+    forgetting,
+    history,
+    opening,
+    reindex,
+    search,
+    settings,
+    sources,
+    tasks,
+    team,
+)
 
 ANSWERS: Mapping[str, Any] = {
     "ask/1": tasks.AskBody,
-    "blame/1": history.BLAME.view,
+    "blame/1": blame.BLAME.view,
     "backup/1": database.BACKUP.view,
     "capture/1": tasks.CaptureBody,
     "check-prior-work/2": tasks.PriorWorkBody,
@@ -25,7 +39,7 @@ ANSWERS: Mapping[str, Any] = {
     "duplicates/1": tasks.DUPLICATES.view,
     "error/1": errors.ErrorBody,
     "exclude/1": settings.EXCLUDE.view,
-    "export/1": Annotated[sources.ExportedTurnView | sources.ExportedTaskView, "A line of the output of `export`."],
+    "export/1": Annotated[export.ExportedTurnView | export.ExportedTaskView, "A line of the output of `export`."],
     "find-duplicates/1": tasks.FIND_DUPLICATES.view,
     "forget/1": Annotated[
         forgetting.ForgetFoundBody | forgetting.ForgetForgottenBody | forgetting.ForgetListBody,
@@ -39,7 +53,7 @@ ANSWERS: Mapping[str, Any] = {
     "install/1": settings.INSTALL.view,
     "judge/1": search.JudgeBody,
     "lessons/1": search.LESSONS.view,
-    "open/1": sources.OPEN.view,
+    "open/1": opening.OPEN.view,
     "prune/1": Annotated[
         forgetting.PruneFoundBody | forgetting.PruneForgottenBody,
         "Output of `prune --json`: what would be forgotten, or what was forgotten.",
@@ -47,9 +61,9 @@ ANSWERS: Mapping[str, Any] = {
     "purge/1": forgetting.PurgeBody,
     "recall/1": search.RecallBody,
     "redact/1": database.RedactBody,
-    "reindex/1": database.ReindexBody,
+    "reindex/1": reindex.ReindexBody,
     "restore/1": database.RESTORE.view,
-    "resume/1": sources.RESUME.view,
+    "resume/1": opening.RESUME.view,
     "search/1": search.SearchBody,
     "semantic/1": search.SEMANTIC.view,
     "setup/1": settings.SetupBody,

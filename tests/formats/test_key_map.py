@@ -235,6 +235,13 @@ def test_a_map_that_loses_turns_is_not_suggested(value, tmp_path):
     assert MESSAGES.suggest_map(SourceFile(write(tmp_path, value))) is None
 
 
+@pytest.mark.parametrize("name", ["shape-48-two-lists", "shape-07-librechat", "messages-q15-both-sides"])
+def test_no_map_is_suggested_that_loses_what_known_keys_read(name):
+    (path,) = (path for path in inputs("messages") if path.stem == name)
+    assert turns(MESSAGES, path)
+    assert MESSAGES.suggest_map(SourceFile(path)) is None
+
+
 def test_a_record_whose_side_is_no_text_is_skipped(tmp_path):
     path = write(tmp_path, [{"q": ASK, "r": ANSWER}, {"q": "How warm is it?", "r": 7}])
     assert read("user=q,assistant=r", path) == [("user", ASK), ("assistant", ANSWER)]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -150,8 +150,9 @@ def memory(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 @pytest.fixture
-def viewer(memory: Viewer, sleeper: int) -> Viewer:
-    """Return the viewer of a memory whose deletion, if there is one, has just done a step."""
+def viewer(memory: Viewer, sleeper: int, monkeypatch: pytest.MonkeyPatch) -> Viewer:
+    """Return the viewer of a memory whose deletion, if there is one, counts as under way however long a test takes."""
+    monkeypatch.setattr(deletion, "ABANDONED_AFTER_S", math.inf)
     if memory.state == "pending":
         with open_database(memory.shell.home / "memory.db") as database:
             list_as_pending(database, sleeper)
@@ -169,8 +170,7 @@ def list_as_pending(database: Database, process: int) -> None:
     }
     assert rows.keys() == set(KINDS)
     assert all(rows.values())
-    soon = time.time() + 50  # a slow machine still counts it as recent
-    listed = orjson.dumps({"pid": process, "at": soon, **rows}).decode()
+    listed = orjson.dumps({"pid": process, "at": 0, **rows}).decode()
     database.run("INSERT OR REPLACE INTO embedding_meta(key, value) VALUES (?, ?)", (PENDING_KEY, listed))
 
 

@@ -3,7 +3,6 @@
 Annotations are evaluated here (no `from __future__ import annotations`): a named tuple would compile each text of one.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Annotated, NamedTuple
@@ -479,7 +478,7 @@ class Task(NamedTuple):
     """Scope in which, with the project, the native id is unique: the tracker, or the conversation or file of a list."""
     description: str = ""
     type: str = "task"
-    """One of `statuses.TYPES`."""
+    """One of TYPES."""
     status_raw: str = ""
     """The tracker's own word; `status_of` translates it."""
     priority: int | None = None
@@ -501,7 +500,7 @@ class Task(NamedTuple):
     attachments: tuple[Attachment, ...] = ()
     metadata: Metadata = EMPTY
     exported: Metadata | None = None
-    """All fields of a task of an export, as `store.task_exchange` writes them."""
+    """All fields of a task of an export, as `store.interchange` writes them."""
 
 
 @shown_as("PartView")
@@ -870,75 +869,3 @@ def canonical_id(id_: str) -> str:
 def number_of(text: str) -> int | None:
     """Return the number of a row that a text spells in plain digits, or None."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= LONGEST else None
-
-
-# Words of trackers for a task's status, type and priority, and our own few.
-
-_WORDS: dict[str, str] = {
-    "pending": "pending todo to_do open opened new backlog ready queued planned draft triage triaged unstarted not_started "
-    "proposed accepted approved assigned reopened hooked pinned selected_for_development to_be_done incoming created",
-    "in_progress": "in_progress doing started active wip working ongoing current in_development in_dev underway under_way "
-    "in_work running progress",
-    "blocked": "blocked stuck waiting on_hold hold impeded waiting_for paused stalled",
-    "review": "review in_review needs_review reviewing testing in_testing qa in_qa verify to_verify ready_for_review "
-    "awaiting_review code_review pr_open",
-    "completed": "completed complete done closed finished resolved fixed merged shipped released implemented verified "
-    "success succeeded passed x",
-    "archived": "archived archive",
-    "cancelled": "cancelled canceled cancel wont_fix wontfix won_t_fix wont_do rejected declined dropped abandoned invalid "
-    "duplicate not_planned obsolete superseded deleted removed tombstone discarded skipped failed",
-    "deferred": "deferred defer postponed later someday icebox icebox_ed snoozed on_ice maybe parked",
-    "unknown": "unknown",
-}
-_STATUS_OF = {word: status for status, words in _WORDS.items() for word in words.split()}
-
-_TYPE_OF = {
-    **dict.fromkeys(["epic", "initiative", "milestone", "theme", "project", "convoy", "molecule"], "epic"),
-    **dict.fromkeys(["subtask", "sub_task", "substep", "step", "child", "checklist_item"], "subtask"),
-}
-_PRIORITY_OF = {
-    **dict.fromkeys(["critical", "urgent", "blocker", "highest", "p0", "0", "immediate", "asap"], 0),
-    **dict.fromkeys(["high", "p1", "1", "important", "major"], 1),
-    **dict.fromkeys(["medium", "med", "normal", "moderate", "p2", "2", "default"], 2),
-    **dict.fromkeys(["low", "minor", "p3", "3"], 3),
-    **dict.fromkeys(["lowest", "trivial", "backlog", "p4", "4", "p5", "5", "optional"], 4),
-}
-PRIORITIES = ("critical", "high", "medium", "low", "lowest")
-"""Names of the priorities 0 to 4."""
-
-
-def folded(word: str) -> str:
-    """Return the word in the form of the tables: lower case, other characters than letters and digits as one `_`."""
-    return re.sub(r"[\W_]+", "_", word.strip().lower()).strip("_")
-
-
-def status_of(raw: str) -> str:
-    """Return one of STATUSES for any tracker's word; `unknown` is that of a word in no table."""
-    return _STATUS_OF.get(folded(raw), "unknown")
-
-
-def is_status(word: str) -> bool:
-    """Return whether the word is one of ours or a known synonym."""
-    return folded(word) in _STATUS_OF
-
-
-def type_of(raw: str, *, has_parent: bool = False) -> str:
-    """Return one of TYPES for any tracker's word.
-
-    A bug is a task. A task with a parent and without a word is a subtask.
-    """
-    known = _TYPE_OF.get(folded(raw))
-    return known or ("subtask" if has_parent and folded(raw) in ("", "task") else "task")
-
-
-def priority_of(raw: object) -> int | None:
-    """Return 0 (critical) to 4 (lowest) for a number, a name or `P1`, or None for anything else."""
-    if isinstance(raw, bool) or not isinstance(raw, int | str):
-        return None
-    return _PRIORITY_OF.get(folded(str(raw)))
-
-
-def wanted_statuses(words: Iterable[str]) -> tuple[str, ...]:
-    """Return the statuses that `--status` names: ours and their synonyms as ours, raw words as `=word`, folded."""
-    folded_words = (folded(word) for word in words)
-    return tuple(dict.fromkeys(_STATUS_OF.get(word, f"={word}") for word in folded_words if word))

@@ -16,11 +16,12 @@ from pastchats_memory.files.project import is_opted_out
 from pastchats_memory.files.stored_path import resolve_path
 from pastchats_memory.memory.projects import find_current_project, resolve_project
 from pastchats_memory.memory.questions import OUTCOMES, TYPES
-from pastchats_memory.model import STATUSES, Filters, priority_of, wanted_statuses
+from pastchats_memory.model import STATUSES, Filters
 from pastchats_memory.model import TYPES as TASK_TYPES
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database
 from pastchats_memory.text.encoding import utf8
+from pastchats_memory.text.tracker_words import priority_of, wanted_statuses
 
 if TYPE_CHECKING:
     from pastchats_memory.episodes.judges import Judge

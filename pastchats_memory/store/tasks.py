@@ -12,7 +12,7 @@ from itertools import chain, count
 import orjson
 
 from pastchats_memory.embed.session import ModelSession
-from pastchats_memory.model import RESOLVED, Attachment, Comment, Task, TaskState, status_of
+from pastchats_memory.model import RESOLVED, Attachment, Comment, Task, TaskState
 from pastchats_memory.store import outcomes, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.tombstones import (
@@ -24,6 +24,7 @@ from pastchats_memory.store.tombstones import (
 from pastchats_memory.store.vector_columns import stored_vector
 from pastchats_memory.text.display import remove_controls
 from pastchats_memory.text.hashes import text_hash
+from pastchats_memory.text.tracker_words import status_of
 
 CHUNK = 1500
 """Characters of one searched part of an attachment."""

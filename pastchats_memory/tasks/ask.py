@@ -20,7 +20,7 @@ from pastchats_memory.embed import Embedder, is_unread
 from pastchats_memory.episodes.load import load_episode
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.fields import HIDDEN, As, At, Shown, one_of, shown_as
-from pastchats_memory.model import OPEN, PRIORITIES, RESOLVED, TYPES, Filters, Hit, StoredTask
+from pastchats_memory.model import OPEN, RESOLVED, TYPES, Filters, Hit, StoredTask
 from pastchats_memory.search.hits import SNIPPET_WIDTH, move_hit
 from pastchats_memory.search.pipeline import search
 from pastchats_memory.search.request import Request
@@ -32,6 +32,7 @@ from pastchats_memory.tasks.similarity import RELATED_SCORE, TaskQuery, find_sim
 from pastchats_memory.text.data_file import read_data
 from pastchats_memory.text.dates import DAYS, MONTH_NAMES, NUMBERS, SEASONS, find_times, next_occurrence, parse_number
 from pastchats_memory.text.timestamps import parse_bound
+from pastchats_memory.text.tracker_words import PRIORITIES
 
 T = TypeVar("T")
 PHRASES_FILE = Path(__file__).with_name("questions.toml")

@@ -23,10 +23,7 @@ from pastchats_memory.model import (
     StoredTask,
     Task,
     TaskState,
-    is_status,
     number_of,
-    priority_of,
-    status_of,
 )
 from pastchats_memory.redact import redact
 from pastchats_memory.redact.rules_version import rules_version
@@ -44,6 +41,7 @@ from pastchats_memory.store.tasks import (
 )
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.text.timestamps import current_time
+from pastchats_memory.text.tracker_words import is_status, priority_of, status_of
 
 MAX_ATTACHMENT_SIZE = 64 << 20
 """Bytes."""

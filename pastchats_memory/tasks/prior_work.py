@@ -14,7 +14,7 @@ from pastchats_memory.episodes.problems import MIN_SHARED_WORDS, extract_subject
 from pastchats_memory.episodes.threads import cite_attempts, describe_attempt, find_thread
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.fields import As, At, Flat, Shown, View, shown_as
-from pastchats_memory.model import RESOLVED, Attempt, Filters, Item, StoredTask, folded
+from pastchats_memory.model import RESOLVED, Attempt, Filters, Item, StoredTask
 from pastchats_memory.search.pipeline import search
 from pastchats_memory.search.request import Request
 from pastchats_memory.store import outcomes, sources, vectors
@@ -29,6 +29,7 @@ from pastchats_memory.tasks.similarity import (
     score_similarity,
 )
 from pastchats_memory.text.display import escape_name
+from pastchats_memory.text.tracker_words import folded
 
 Verdict = Literal["done", "in_progress", "failed_before", "superseded", "new"]
 MAX_RESULTS = 3

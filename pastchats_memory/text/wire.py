@@ -13,9 +13,10 @@ from typing import Any
 
 import orjson
 
-from pastchats_memory.model import PRIORITIES, STATUSES, TURN_KINDS, TYPES, Origin, Place, Turn
+from pastchats_memory.model import STATUSES, TURN_KINDS, TYPES, Origin, Place, Turn
 from pastchats_memory.text.encoding import is_shallow
 from pastchats_memory.text.timestamps import iso_utc
+from pastchats_memory.text.tracker_words import PRIORITIES
 
 Body = dict[str, Any]
 Checks = Mapping[str, Callable[[Any], bool]]

@@ -10,7 +10,8 @@ import pytest
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.todo_lists import TodoLists
 from pastchats_memory.formats.registry import detect_format
-from pastchats_memory.model import Task, status_of
+from pastchats_memory.model import Task
+from pastchats_memory.text.tracker_words import status_of
 
 
 def tasks(plans: TodoLists) -> dict[str, str]:

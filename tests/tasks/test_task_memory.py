@@ -14,8 +14,8 @@ from waiting import HANG_S
 from pastchats_memory import Memory
 from pastchats_memory.errors import InputMissing, UsageFault
 from pastchats_memory.memory.requests import task_filters
-from pastchats_memory.model import priority_of, status_of, wanted_statuses
 from pastchats_memory.tasks.edit import Change
+from pastchats_memory.text.tracker_words import priority_of, status_of, wanted_statuses
 from pastchats_memory.views.task_text import render_task
 
 TODAY = date.today()  # noqa: DTZ011 - tasks are created now, in the local zone

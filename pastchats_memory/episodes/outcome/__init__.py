@@ -122,7 +122,7 @@ def derive_outcome(turns: Sequence[EpisodeTurn], next_message: str = "", tasks: 
     Args:
         turns: from the user's request to the last row before the user's next message.
         next_message: everything the user wrote before the next answer; empty at the end of the transcript.
-        tasks: the last state of each task that changed meanwhile, of `statuses.STATUSES`.
+        tasks: the last state of each task that changed meanwhile, of `model.STATUSES`.
     """
     episode = Episode(tuple(turns), next_message.strip(), tuple(tasks))
     for rule in RULES:

@@ -24,7 +24,8 @@ from pastchats_memory.formats.base.source import (
 )
 from pastchats_memory.formats.base.tasks import names_of, one_line, short_hash, word_of
 from pastchats_memory.formats.base.tools import fold_tool_name
-from pastchats_memory.model import RESOLVED, Task, TaskLink, TaskState, priority_of, status_of
+from pastchats_memory.model import RESOLVED, Task, TaskLink, TaskState
+from pastchats_memory.text.tracker_words import priority_of, status_of
 
 LIST_KEYS = ("todos", "plan", "items", "todoList", "todo_list", "tasks", "steps", "content", "checklist")
 TEXT_KEYS = ("content", "step", "text", "title", "description", "subject", "name")

@@ -13,9 +13,10 @@ import orjson
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.questions import Questions, is_question_tool, parse_answers, parse_questions
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, number_of, text_of
-from pastchats_memory.model import Edit, folded
+from pastchats_memory.model import Edit
 from pastchats_memory.text.clean import clean
 from pastchats_memory.text.shell import classify_check, hides_failure, is_editor, is_read_only, written_files
+from pastchats_memory.text.tracker_words import folded
 from pastchats_memory.text.truncate import keep_head, keep_tail
 
 LABEL_LENGTH = 120

@@ -20,8 +20,9 @@ from pastchats_memory.formats.base.source import (
     text_of,
 )
 from pastchats_memory.formats.base.tasks import folder_of_project, names_of, one_line, task_format, word_of
-from pastchats_memory.model import Comment, Task, Unreadable, priority_of, type_of
+from pastchats_memory.model import Comment, Task, Unreadable
 from pastchats_memory.text.timestamps import iso_utc
+from pastchats_memory.text.tracker_words import priority_of, type_of
 
 FORMAT = "github-issues"
 

@@ -16,18 +16,9 @@ from pastchats_memory.formats.base.tasks import (
     one_line,
     task_format,
 )
-from pastchats_memory.model import (
-    RESOLVED,
-    Comment,
-    Task,
-    Unreadable,
-    folded,
-    is_status,
-    priority_of,
-    status_of,
-    type_of,
-)
+from pastchats_memory.model import RESOLVED, Comment, Task, Unreadable
 from pastchats_memory.text.timestamps import LOCAL, iso_utc
+from pastchats_memory.text.tracker_words import folded, is_status, priority_of, status_of, type_of
 
 FORMAT = "issue-files"
 

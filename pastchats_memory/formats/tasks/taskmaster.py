@@ -15,8 +15,9 @@ from pastchats_memory.formats.base.tasks import (
     task_format,
     word_of,
 )
-from pastchats_memory.model import RESOLVED, Task, TaskLink, Unreadable, priority_of, status_of
+from pastchats_memory.model import RESOLVED, Task, TaskLink, Unreadable
 from pastchats_memory.text.timestamps import iso_utc
+from pastchats_memory.text.tracker_words import priority_of, status_of
 
 FORMAT = "taskmaster"
 

@@ -24,6 +24,7 @@ from pastchats_memory.store.outcomes import Changed, Due, Ending, Judgement, Quo
 
 if TYPE_CHECKING:
     from pastchats_memory.episodes.outcome import QuotedLine
+    from pastchats_memory.episodes.outcome.reply import Reply
 
 BATCH_ROWS = 2000
 """Rows after which a transaction is written."""
@@ -174,12 +175,14 @@ def derive_ending(
     next_turns: Sequence[TurnRow | Item],
     changes: Sequence[Changed] = (),
     judgement: Judgement | None = None,
+    reply: Reply | None = None,
 ) -> Ending:
     """Return how an episode ended, by a valid judgement or by the rules.
 
     Args:
         next_turns: the user's next message.
         changes: states that tasks reached meanwhile.
+        reply: meaning of the next message, if it is stored.
     """
     if judgement is not None and is_valid(judgement, episode, next_turns):
         return apply_judgement(judgement, episode, next_turns)
@@ -196,7 +199,7 @@ def derive_ending(
         for turn in episode
     ]
     message = "\n".join(turn.content for turn in next_turns)
-    outcome = derive_outcome(rows, message, [one.status for one in changes])
+    outcome = derive_outcome(rows, message, [one.status for one in changes], reply)
     evidence = tuple(_locate_evidence(shown, [*episode, *next_turns[:1]], next_turns) for shown in outcome.evidence)
     return Ending(*span, outcome.verdict, outcome.confidence, outcome.signal, evidence)
 

@@ -70,6 +70,7 @@ from pastchats_memory.episodes.outcome.feedback import (
     takes_work_back,
 )
 from pastchats_memory.episodes.outcome.patterns import Pattern, Phrases, load_pattern
+from pastchats_memory.episodes.outcome.reply import Reply
 from pastchats_memory.episodes.outcome.requests import is_greeting, is_inquiry, is_question
 from pastchats_memory.text.shell import classify_check, is_read_only, is_shell
 
@@ -116,15 +117,18 @@ class OutcomeRule(NamedTuple):
     signal: Signal
 
 
-def derive_outcome(turns: Sequence[EpisodeTurn], next_message: str = "", tasks: Sequence[str] = ()) -> RuleOutcome:
+def derive_outcome(
+    turns: Sequence[EpisodeTurn], next_message: str = "", tasks: Sequence[str] = (), reply: Reply | None = None
+) -> RuleOutcome:
     """Return the outcome of an episode.
 
     Args:
         turns: from the user's request to the last row before the user's next message.
         next_message: everything the user wrote before the next answer; empty at the end of the transcript.
         tasks: the last state of each task that changed meanwhile, of `model.STATUSES`.
+        reply: meaning of the next message by the model; without it, its words alone decide.
     """
-    episode = Episode(tuple(turns), next_message.strip(), tuple(tasks))
+    episode = Episode(tuple(turns), next_message.strip(), tuple(tasks), reply)
     for rule in RULES:
         if evidence := rule.signal(episode):
             return RuleOutcome(rule.verdict, rule.confidence, evidence, rule.name)

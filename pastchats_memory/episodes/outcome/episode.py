@@ -11,6 +11,7 @@ from typing import TypeVar, cast
 
 from pastchats_memory.episodes import list_recorded
 from pastchats_memory.episodes.outcome.patterns import Pattern, load_pattern
+from pastchats_memory.episodes.outcome.reply import Reply
 from pastchats_memory.model import EMPTY, Metadata
 from pastchats_memory.text.shell import find_instruction
 
@@ -69,6 +70,8 @@ class Episode:
     """Empty at the end of a transcript."""
     tasks: tuple[str, ...] = ()
     """States that tasks reached during the episode."""
+    reply: Reply | None = None
+    """Meaning of the next message by the model; None if it was not computed."""
     cache: dict[str, object] = field(default_factory=dict)
     """Results of `cached` functions, by function name."""
 
@@ -258,7 +261,12 @@ def first_statement(text: str) -> str:
 @cached
 def message_opening(episode: Episode) -> str:
     """Return the first 240 characters of the next message, without client commands."""
-    return strip_client_commands(episode.next_message[:MAX_SCANNED])[:OPENING]
+    return find_opening(episode.next_message)
+
+
+def find_opening(message: str) -> str:
+    """Return the first 240 characters of a message, without client commands."""
+    return strip_client_commands(message[:MAX_SCANNED])[:OPENING]
 
 
 def quote_next_message(episode: Episode, at: int = 0) -> tuple[QuotedLine]:

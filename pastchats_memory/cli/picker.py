@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from prompt_toolkit import Application
 from prompt_toolkit.application import get_app
@@ -59,6 +59,7 @@ class Picker:
         """Start with an empty query over an open memory."""
         self._memory = memory
         self._hits: Sequence[Hit] = ()
+        self._titles: Mapping[str, str] = {}
         self._chosen = 0
         self._scroll = 0
         self._preview: StyleAndTextTuples = []
@@ -107,7 +108,8 @@ class Picker:
         for place, hit in enumerate(self._hits):
             style = "class:chosen" if place == self._chosen else ""
             about = f"{format_time(hit.timestamp)[:DAY]:10} {escape_name(hit.source_project)} · "
-            lines += [(style or "class:faint", about), (style, f"{one_line(hit.snippet)}\n")]
+            lines += [(style or "class:faint", about), (style, escape_name(self._titles[hit.id]))]
+            lines.append((style or "class:faint", f" · {one_line(hit.snippet)}\n"))
         if not self._hits and self._query.text.strip():
             lines.append(("class:faint", "Nothing found."))
         return lines
@@ -172,6 +174,7 @@ class Picker:
         text = self._query.text.strip()
         try:
             self._hits = self._memory.search(text, limit=LIMIT) if text else ()
+            self._titles = self._memory.name_hits(self._hits)
             self._choose(0)
         except MemoryFault as fault:  # it ends the picker, not only this call of the event loop
             self.application.exit(exception=fault)

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from pastchats_memory.episodes import split_episodes
+from pastchats_memory.episodes import find_request, split_episodes
 from pastchats_memory.episodes.actions import actions_of
 from pastchats_memory.episodes.cite import cite_items
 from pastchats_memory.episodes.load import load_outcome, present_outcome
+from pastchats_memory.episodes.titles import find_title, name_conversation
 from pastchats_memory.model import Item, Outcome
 from pastchats_memory.store import outcomes, turns
 from pastchats_memory.store.database import Database
@@ -25,6 +26,8 @@ MAX_OUTLINE = 5000
 class StoredEpisode(NamedTuple):
     """An episode with all of its turns."""
 
+    title: str
+    """What its request names; empty for one such as "go on"."""
     turns: tuple[Item, ...]
     """In order, with checked citations."""
     outcome: Outcome
@@ -37,6 +40,7 @@ class StoredConversation(NamedTuple):
 
     id: str
     project: str
+    title: str
     episodes: tuple[StoredEpisode, ...]
 
 
@@ -48,10 +52,15 @@ def load_conversation(database: Database, conversation_id: str) -> StoredConvers
     project = max(items, key=lambda item: (item.timestamp or "", item.id)).project
     own = cite_items(database, [item for item in items if item.project == project])
     episodes = (
-        StoredEpisode(tuple(episode), load_outcome(database, episode[0]), actions_of(episode))
+        StoredEpisode(_name(episode), tuple(episode), load_outcome(database, episode[0]), actions_of(episode))
         for episode in split_episodes(own)
     )
-    return StoredConversation(conversation_id, project, tuple(episodes))
+    title = name_conversation(database, project, conversation_id)
+    return StoredConversation(conversation_id, project, title, tuple(episodes))
+
+
+def _name(episode: Sequence[Item]) -> str:
+    return find_title([find_request(episode).content])
 
 
 class EpisodePart(NamedTuple):
@@ -69,6 +78,7 @@ class ConversationPart(NamedTuple):
 
     id: str
     project: str
+    title: str
     number: int
     """Counted from 1."""
     parts: int
@@ -107,6 +117,7 @@ def load_part(database: Database, conversation_id: str, project: str | None, num
     return ConversationPart(
         conversation_id,
         project,
+        name_conversation(database, project, conversation_id),
         number,
         parts,
         last_index + 1,
@@ -129,4 +140,4 @@ def _load_episodes(database: Database, items: Sequence[Item], outline: Sequence[
         own = tuple(group)
         ended = outline[number - 1] if number else None
         outcome = Outcome() if ended is None else present_outcome(database, ended.ending)
-        yield EpisodePart(number, StoredEpisode(own, outcome, actions_of(own)), ended)
+        yield EpisodePart(number, StoredEpisode(_name(own), own, outcome, actions_of(own)), ended)

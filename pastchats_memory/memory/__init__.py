@@ -412,6 +412,18 @@ class Memory:
                     found = load_conversation(database, item.conversation_id)
         return found
 
+    def name_conversation(self, project: str, conversation_id: str) -> str:
+        """Return the title of a conversation, as `episodes.titles.name_conversation` does."""
+        from pastchats_memory.episodes.titles import name_conversation
+
+        return name_conversation(self._hide_private(), project, conversation_id)
+
+    def name_hits(self, hits: Iterable[Hit]) -> dict[str, str]:
+        """Return the title of each hit by its id."""
+        from pastchats_memory.episodes.titles import name_hits
+
+        return name_hits(self._hide_private(), hits)
+
     def load_conversation_part(
         self, conversation_id: str, number: int = 1, *, project: str | None = None
     ) -> ConversationPart | None:

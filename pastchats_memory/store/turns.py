@@ -13,7 +13,7 @@ from pastchats_memory.model import Item, Metadata, Place, Prompt
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.live_events import LIVE
-from pastchats_memory.store.outcomes import Ending
+from pastchats_memory.store.outcomes import OPENING, Ending
 from pastchats_memory.store.tombstones import Tombstones, is_copied
 from pastchats_memory.store.vector_columns import stored_vector
 
@@ -21,6 +21,8 @@ LIVE_FIDELITY = -1
 """Fidelity of a live turn: whatever file has the turn replaces it."""
 CHUNK = 64
 """Turns that are loaded together."""
+FIRST_ROWS, FIRST_PROMPTS = 40, 10
+"""Rows and prompts at the beginning of a conversation that may name it."""
 MAX_DISTANCE = timedelta(minutes=1)
 """Between the times of a turn and of its copy without ids."""
 
@@ -284,6 +286,35 @@ def first_folder(database: Database, project: str, conversation_id: str) -> str 
         (project, conversation_id),
     )
     return folder
+
+
+class Opening(NamedTuple):
+    """The texts of a conversation that may name it, in order."""
+
+    titles: tuple[str, ...]
+    """The title that the agent or its user gave it, if any."""
+    prompts: tuple[str, ...]
+    """The first prompts of the user."""
+    others: tuple[str, ...]
+    """The first texts of others: the task of a subagent, answers, notes."""
+
+
+def load_opening(database: Database, project: str, conversation_id: str) -> Opening:
+    """Return the texts that may name a conversation, of each the beginning."""
+    of_role = (
+        f"SELECT substr(content, 1, {OPENING}) FROM visible_prompts "
+        "WHERE source_project = ? AND conversation_id = ? AND {} ORDER BY turn_index LIMIT ?"
+    )
+    conversation = (project, conversation_id)
+    titles = database.run(
+        "SELECT title FROM (SELECT turn_index, iif(json_valid(metadata_json), metadata_json ->> '$.title', NULL) AS title "
+        "FROM visible_prompts WHERE source_project = ? AND conversation_id = ? ORDER BY turn_index LIMIT ?) "
+        "WHERE typeof(title) = 'text' ORDER BY turn_index DESC LIMIT 1",
+        (*conversation, FIRST_ROWS),
+    )
+    prompts = database.run(of_role.format("role = 'user'"), (*conversation, FIRST_PROMPTS))
+    others = database.run(of_role.format("role NOT IN ('user', 'tool')"), (*conversation, FIRST_PROMPTS))
+    return Opening(*(tuple(str(row[0]) for row in rows) for rows in (titles, prompts, others)))
 
 
 class NewPrompt(NamedTuple):

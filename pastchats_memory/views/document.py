@@ -94,13 +94,13 @@ def document_of_conversation(conversation: StoredConversation) -> Document:
     sections = tuple(
         _section_of_episode(number, episode) for number, episode in enumerate(conversation.episodes, start=1)
     )
-    return Document(_shorten(first.content), tuple(filter(None, facts)), sections)
+    return Document(conversation.title, tuple(filter(None, facts)), sections)
 
 
 def _section_of_episode(number: int, episode: StoredEpisode) -> DocumentSection:
     is_known = episode.outcome.is_known
     return DocumentSection(
-        f"Episode {number}",
+        f"Episode {number}: {episode.title}" if episode.title else f"Episode {number}",
         episode.outcome.verdict if is_known else "",
         render_outcome(episode.outcome) if is_known else "",
         episode.done,

@@ -94,7 +94,11 @@ def test_a_conversation_is_shown_and_exported_as_the_same_markdown(fence: Progra
     assert fence("export", "c.md", "--conversation", "c1").status == 0
     assert (fence.home / "c.md").read_text(encoding="utf-8") == shown
     headings = [line for line in shown.splitlines() if line.startswith("#")]
-    assert headings == ["# Paint the fence **green**.", "## Episode 1", "## Episode 2"]
+    assert headings == [
+        "# Paint the fence green",
+        "## Episode 1: Paint the fence green",
+        "## Episode 2: Great, that works",
+    ]
     assert "> ```sh\n> make paint\n> ```" in shown
     assert len([line for line in shown.splitlines() if line.startswith("Source: ")]) == 4
     assert "\x1b" not in shown

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from pastchats_memory.episodes.conversation import PART_TURNS, ConversationPart, EpisodePart
+from pastchats_memory.episodes.titles import find_title
 from pastchats_memory.http.answers import RequestError
 from pastchats_memory.http.page.answers import Download, PageRequest, Redirect, Reply, WebPage, make_url, require
 from pastchats_memory.http.page.highlight import mark_html
@@ -109,13 +110,12 @@ def show_conversation(memory: Memory, request: PageRequest) -> WebPage:
     if not items:
         raise RequestError(404, "not_found", "there is nothing in this part of the conversation")
     first = next((item for item in items if item.role == "user"), items[0])
-    title = part.outline[0].text if part.outline else first.content
     links = {step: _link(part, part.number + step) for step in (-1, 1)}
     return WebPage(
         "conversation",
         {
             "conversation": part,
-            "title": shorten(title, TITLE_WIDTH),
+            "title": part.title,
             "agent": str(first.metadata.get("format", "")),
             "since": part.outline[0].timestamp if part.outline else first.timestamp,
             "resume": memory.resume_lines([first]).get(str(first.id)),
@@ -152,7 +152,9 @@ def _outline(part: ConversationPart) -> Iterator[OutlineEntry]:
     here = {one.number for one in part.episodes}
     for number, one in enumerate(part.outline, start=1):
         url = f"{_link(part, one.ending.first_index // PART_TURNS + 1)}#episode-{number}"
-        yield OutlineEntry(number, url, shorten(one.text, OUTLINE_WIDTH), one.ending.outcome, number in here)
+        yield OutlineEntry(
+            number, url, shorten(find_title([one.text]) or one.text, OUTLINE_WIDTH), one.ending.outcome, number in here
+        )
 
 
 def _show_episode(one: EpisodePart, cited: int | None, query: str) -> ShownEpisode:

@@ -74,7 +74,8 @@ def show(memory: Memory, request: PageRequest) -> WebPage:
         for one in memory.list_newest_prompts(RECENT):
             if one.conversation_id is not None:
                 newest.setdefault(one.conversation_id, one)
-        return WebPage("search", {"query": "", "chosen": chosen, "newest": list(newest.values())})
+        named = [(one, memory.name_conversation(one.project, id_)) for id_, one in newest.items()]
+        return WebPage("search", {"query": "", "chosen": chosen, "newest": named})
     if len(query) > LONGEST_QUERY:
         raise RequestError(
             400, "usage", f"the query is longer than {LONGEST_QUERY:,} characters", "Name its main words."

@@ -1,0 +1,154 @@
+"""Name conversations and episodes as people would: by the agent's own title, else by a sentence of the user's own words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache, partial
+
+from pastchats_memory.model import Hit
+from pastchats_memory.store import turns
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.outcomes import OPENING
+from pastchats_memory.text.display import one_line
+from pastchats_memory.text.identifiers import is_foreign
+from pastchats_memory.text.lazy_pattern import LazyPattern
+from pastchats_memory.text.pasted import split_paste
+from pastchats_memory.text.shell import find_instruction
+from pastchats_memory.text.topics import is_small_talk, measure_topic
+from pastchats_memory.text.truncate import keep_head
+
+TITLE_WIDTH = 80
+"""Characters of a title."""
+UNNAMED = "Conversation"
+"""Title of a conversation in which nobody names anything."""
+LEAST_TOPIC, PLAIN_WORDS = 0.5, 6
+"""Topic that a sentence names, or words that it has; one with less is taken only if no other has more."""
+HEADING_TOPIC = 1.0
+"""Topic that a heading needs, or a line that only opens what follows; "## User Input" is a form that somebody filled in."""
+LEAST_PROSE = 0.5
+"""Share of words in a sentence; less is code."""
+LEAST_WORDS = 2
+"""Words of a sentence; one word alone ("test") names nothing."""
+
+_UUID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
+_PLACEHOLDERS = frozenset({"new chat", "new session", "new conversation", "new agent", "new thread", "untitled chat"})
+_ADDED = LazyPattern(
+    r"""
+      <(?P<tag>[a-z][a-z_-]{2,40})(?:\s[^<>]{0,200})?>.*?(?:</(?P=tag)>|\Z)                # what a client adds
+    | !?\[(?:image|pasted\ text|document|file|attachment|request\ interrupted)\b[^\[\]\n]{0,120}\](?:\([^()\n]{0,300}\))?
+    | ^[ \t]*(?:---+|===+|\*\*\*+)[ \t]*$
+    """,
+    re.VERBOSE | re.DOTALL | re.MULTILINE | re.IGNORECASE,
+)
+_OWN_WORDS = LazyPattern(
+    r"</?(?:user_query|user-query|user_message|user_input|user_request|channel|task|prompt)(?: [^<>]{0,200})?>"
+)
+_COMMAND = LazyPattern(r"\A\s*/[A-Za-z][\w:.-]*(?=\s|\Z)")
+_SENTENCE_END = LazyPattern(
+    r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\d\.)(?<!\bvs\.)[\"')\]*]*\s+(?=[^\sa-z])|(?<=[。！？])"
+)
+_WRAPPED = LazyPattern(r"(?<=\S)[ \t]*\n[ \t]*(?=[a-z(])")
+_MARKS = LazyPattern(r"^(?:[ \t]*(?:[-*+•>]|\#{1,6}|\d{1,3}[.)])[ \t]+)+")
+_HEADING = LazyPattern(r"[ \t]*(?:\#{1,6}[ \t]|(?:\*\*[^*]+\*\*|__[^_]+__):?[ \t]*\Z)|.*[:：]\W*\Z", re.DOTALL)
+_NO_WORDS = LazyPattern(
+    r"""[ \t]*(?:
+        [!$%][ \t]*\S | .*(?:;[ ]do\b|\ &&\ |\$\()              # a command for the shell
+      | (?:@|\.{0,2}[/\\]|~[/\\]|[A-Za-z]:[/\\]|https?://)\S*[ \t]*\Z       # a path, a link
+      | (?:you\ are|act\ as|you're)\ (?:an?|the|my|in)\b        # a role for the model
+      | caveat:\ the\ messages\ below
+      | this\ session\ is\ being\ continued
+    )""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_WORD = LazyPattern(r"[^\W\d_]{2,}")
+_PLAIN_WORD = LazyPattern(r"[(\"'“‘*_`«„@]*[^\W\d_][^\W_]*(?:['’-][^\W_]+)*[^\w/\\({\[=]*\Z")
+_EMPHASIS = LazyPattern(r"(?<!\w)[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}(?!\w)|`")
+
+
+def name_conversation(database: Database, project: str, conversation_id: str) -> str:
+    """Return the title of a conversation.
+
+    It is the agent's own, else the first sentence of the user that names something, else one of the first answer.
+    """
+    opening = turns.load_opening(database, project, conversation_id)
+    return find_title([*opening.titles, *opening.prompts]) or find_title(opening.others) or UNNAMED
+
+
+def name_episode(database: Database, request: str, project: str, conversation_id: str | None) -> str:
+    """Return the title of an episode: its own request, or for one such as "go on" the title of its conversation."""
+    own = _pick_sentence(request)
+    if conversation_id is None or (own is not None and own[0] >= LEAST_TOPIC):
+        return _shorten(own[1]) if own else UNNAMED
+    return name_conversation(database, project, conversation_id)
+
+
+def name_hits(database: Database, hits: Iterable[Hit]) -> dict[str, str]:
+    """Return the title of each hit by its id: of a task, of the episode that a prompt begins, else of the conversation."""
+    of_conversation = cache(partial(name_conversation, database))
+    titles: dict[str, str] = {}
+    for hit in hits:
+        if hit.task is not None:
+            titles[hit.id] = one_line(hit.task.title)
+        elif hit.role == "user" or hit.conversation_id is None:
+            titles[hit.id] = name_episode(database, hit.content, hit.source_project, hit.conversation_id)
+        else:
+            titles[hit.id] = of_conversation(hit.source_project, hit.conversation_id)
+    return titles
+
+
+def find_title(texts: Iterable[str]) -> str:
+    """Return the sentence that names what the texts are about, the first that names something; empty if none has words."""
+    weakest = ""
+    for text in texts:
+        found = _pick_sentence(text)
+        if found is not None and found[0] >= LEAST_TOPIC:
+            return _shorten(found[1])
+        weakest = weakest or (found[1] if found else "")
+    return _shorten(weakest)
+
+
+def _pick_sentence(text: str) -> tuple[float, str] | None:
+    """Return the first sentence of a text that names something, else the first of all, and how much it names.
+
+    Without any, return the error in what was pasted, as one that names nothing.
+    """
+    text = _ADDED.sub("\n", _OWN_WORDS.sub("\n", find_instruction(text[:OPENING])))
+    pasted = split_paste(_COMMAND.sub("", text))
+    sentences = [(_measure(sentence), _strip_marks(sentence)) for sentence in _split_sentences(pasted.typed)]
+    weakest = sentences[0] if sentences else (0.0, _strip_marks(pasted.error)) if pasted.error else None
+    return next((one for one in sentences if one[0] >= LEAST_TOPIC), weakest)
+
+
+def _split_sentences(typed: str) -> Iterator[str]:
+    """Yield the sentences of a text, without commands, paths and small talk."""
+    for line in _WRAPPED.sub(" ", typed).splitlines():
+        yield from filter(_has_words, _SENTENCE_END.split(line))
+
+
+def _has_words(sentence: str) -> bool:
+    bare = _strip_marks(sentence)
+    if _NO_WORDS.match(bare) or _UUID.search(bare) or bare.lower() in _PLACEHOLDERS or is_small_talk(bare):
+        return False
+    return is_foreign(bare) or sum(_WORD.search(part) is not None for part in bare.split()) >= LEAST_WORDS
+
+
+def _measure(sentence: str) -> float:
+    """Return how much a sentence names; nothing for code and for a heading of a form."""
+    topic, parts = measure_topic(sentence), _MARKS.sub("", sentence).split()
+    is_code = sum(_PLAIN_WORD.match(part) is not None for part in parts) < LEAST_PROSE * len(parts)
+    if is_code or (_HEADING.match(sentence) and topic < HEADING_TOPIC):
+        return 0.0
+    return max(topic, LEAST_TOPIC) if len(parts) >= PLAIN_WORDS else topic
+
+
+def _strip_marks(sentence: str) -> str:
+    """Return a sentence without the marks of Markdown around it."""
+    return one_line(_EMPHASIS.sub("", _MARKS.sub("", sentence))).strip(" :：")
+
+
+def _shorten(title: str) -> str:
+    """Return a title of at most TITLE_WIDTH characters that ends with a whole word."""
+    if len(title) <= TITLE_WIDTH:
+        return title.rstrip(".")
+    return f"{keep_head(title, TITLE_WIDTH - 1).rstrip()}…"

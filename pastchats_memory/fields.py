@@ -140,7 +140,9 @@ Time = Annotated[
 ]
 LooseTime = Annotated[str | None, "ISO 8601 in UTC; null if unknown."]
 Priority = Annotated[int | None, {"minimum": 0, "maximum": 4}, "From 0 (critical) to 4 (lowest)."]
-OutcomeWord = Annotated[str, one_of("worked", "failed", "mixed", "unknown")]
+OUTCOMES = ("worked", "failed", "mixed", "stopped", "unknown")
+"""How an episode can end. `stopped` was cut off from outside, and tells nothing about the work."""
+OutcomeWord = Annotated[str, one_of(*OUTCOMES)]
 Basis = Annotated[
     str, "How the evidence relates to the outcome, such as `said next`; empty if the evidence speaks for itself."
 ]

@@ -605,8 +605,8 @@ FAILURES = ("failed", "mixed")
 NEXT_MESSAGE = "said next"
 BASES: Mapping[str, str] = {
     "asked_again": "the user asked again",
-    "broke_off": "stopped before the end",
-    "broke_off_at_work": "stopped after an edit",
+    "unanswered": "before any answer",
+    "broke_off": "before the end",
     "moved_on": "no objection; the user moved on after",
     "stands": "no reply; not tested",
     "built_on": NEXT_MESSAGE,

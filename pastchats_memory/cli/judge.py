@@ -11,8 +11,8 @@ from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.cli.output import counted, notify
 from pastchats_memory.errors import UsageFault
+from pastchats_memory.fields import OUTCOMES
 from pastchats_memory.memory import Memory, questions
-from pastchats_memory.memory.questions import OUTCOMES
 from pastchats_memory.text.display import escape_name, one_line
 from pastchats_memory.views.answers.search import JudgeBody
 from pastchats_memory.views.text import render_judgement, render_sheets
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 CRITERIA = """
 Worked: the requested result exists, and something shows it: a check that passed, the edit or the result itself, or the user's next
-message, which counts more than the answer. Failed: the last check failed, the answer gives up, the work was stopped or undone, or the
-next message complains or repeats the request. Mixed: both are shown. Unknown: nothing shows it, such as an answer without a reply or a
+message, which counts more than the answer. Failed: the last check failed, the answer gives up, the work was undone, or the
+next message complains or repeats the request. Mixed: both are shown. Stopped: it was cut off from outside, such as by a limit, an error of
+the service, Esc without a complaint, or the end of the session. Unknown: nothing shows it, such as an answer without a reply or a
 plan without approval. Quote a line, or a telling part of one, in its own upper and lower case.
 """
 AN_EXAMPLE = "Such as: pastchats-memory judge 100 worked --because 'words that show it'."

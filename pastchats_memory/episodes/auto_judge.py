@@ -11,11 +11,11 @@ from typing import NamedTuple
 from pastchats_memory.episodes.judge import judge as store_judgement
 from pastchats_memory.episodes.judges import Judge, NoAnswer
 from pastchats_memory.errors import UsageFault
+from pastchats_memory.fields import OUTCOMES
 from pastchats_memory.model import Sheet
 from pastchats_memory.redact import redact
 from pastchats_memory.store import turns
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.outcomes import VERDICTS
 
 MAX_FAULTS = 3
 """Calls without an answer in a row, after which no other is made."""
@@ -129,7 +129,7 @@ def _read_judgement(value: object) -> tuple[str, str | None] | None:
     if not isinstance(value, dict):
         return None
     outcome, because = value.get("outcome"), value.get("because")
-    if not isinstance(outcome, str) or outcome.strip().lower() not in VERDICTS:
+    if not isinstance(outcome, str) or outcome.strip().lower() not in OUTCOMES:
         return None
     verdict = outcome.strip().lower()
     return verdict, because if isinstance(because, str) and verdict != "unknown" else None

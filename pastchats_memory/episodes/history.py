@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple
 from pastchats_memory.episodes.lessons import group_by_problem
 from pastchats_memory.episodes.supersession import find_replacements
 from pastchats_memory.episodes.threads import cite_attempts, describe_attempt
-from pastchats_memory.fields import HIDDEN, As, Count, Shown, Time, View, Warnings, answer, shown_as
+from pastchats_memory.fields import HIDDEN, OUTCOMES, As, Count, Shown, Time, View, Warnings, answer, shown_as
 from pastchats_memory.model import FAILURES, Attempt, Filters, StoredTask
 from pastchats_memory.store import outcomes, turns
 from pastchats_memory.store.database import Database
@@ -32,6 +32,7 @@ class OutcomeCounts(View):
     worked: Count
     failed: Count
     mixed: Count
+    stopped: Count
     unknown: Count
 
 
@@ -167,7 +168,7 @@ def _summarise(group: Sequence[Ended], first: Attempt) -> ConversationDay:
 
 def _count(episodes: Iterable[Ended]) -> Mapping[str, int]:
     counts = Counter(one.ending.outcome for one in episodes)
-    return {verdict: counts[verdict] for verdict in outcomes.VERDICTS}
+    return {verdict: counts[verdict] for verdict in OUTCOMES}
 
 
 def _is_decision(request: str) -> bool:
@@ -178,7 +179,7 @@ def _is_decision(request: str) -> bool:
 
 
 def _find_open(database: Database, episodes: Sequence[Ended], filters: Filters) -> list[Ended]:
-    """Return failures and unanswered prompts that nothing later resolved, in order; what follows the span counts, too."""
+    """Return failures and stopped work that nothing later resolved, in order; what follows the span counts, too."""
     considered = episodes if filters.until is None else _load(database, filters._replace(until=None))[0]
     by_conversation: dict[tuple[str, str], list[Ended]] = {}
     for one in considered:
@@ -191,11 +192,11 @@ def _find_open(database: Database, episodes: Sequence[Ended], filters: Filters) 
 
 
 def _find_last_failure(group: Sequence[Ended]) -> Ended | None:
-    """Return the last failure or unanswered prompt of a group, unless a later attempt worked."""
+    """Return the last failure or stopped work of a group, unless a later attempt worked."""
     for one in reversed(group):
         if one.ending.outcome == "worked":
             return None
-        if one.ending.outcome in FAILURES or not one.ending.is_answered:
+        if one.ending.outcome in (*FAILURES, "stopped"):
             return one
     return None
 

@@ -44,7 +44,7 @@ def find_lessons(database: Database, project: str | None, limit: int) -> list[Le
 
 def _find_solution(group: Sequence[Ended]) -> tuple[list[Ended], Ended] | None:
     """Return the failures of a group and the first success after them; None if either is missing."""
-    failed = [one for one in group if one.ending.outcome in FAILURES and one.ending.is_answered]
+    failed = [one for one in group if one.ending.outcome in FAILURES]
     if len(failed) < MIN_FAILURES:
         return None
     after = group[group.index(failed[-1]) + 1 :]

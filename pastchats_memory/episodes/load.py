@@ -9,7 +9,7 @@ from pastchats_memory.model import Evidence, Item, Outcome
 from pastchats_memory.search.hits import cited_place
 from pastchats_memory.store import outcomes, turns
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.outcomes import UNANSWERED, Ending
+from pastchats_memory.store.outcomes import Ending
 
 NEIGHBOURS = 12
 """Turns on each side of a turn that are searched for its episode."""
@@ -53,7 +53,7 @@ def present_outcome(database: Database, ending: Ending) -> Outcome:
     quoted = turns.items(database, [shown.id for shown in quotations])
     items = {item.id: item for item in cite_items(database, quoted)}
     evidence = tuple(_cite_quotation(items[shown.id], shown.text) for shown in quotations if shown.id in items)
-    has_signal = is_known or ending.signal in (SIGNAL, UNANSWERED)
+    has_signal = is_known or ending.signal == SIGNAL
     return Outcome(ending.outcome, evidence, ending.signal if has_signal else "")
 
 

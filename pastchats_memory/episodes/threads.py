@@ -19,7 +19,7 @@ from pastchats_memory.model import FAILURES, Attempt, Hit, Item
 from pastchats_memory.search.hits import cited_place
 from pastchats_memory.store import outcomes, turns
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.outcomes import BROKE_OFF, Ended, Ending
+from pastchats_memory.store.outcomes import Ended, Ending
 from pastchats_memory.text.commands import find_purpose, is_same_kind
 from pastchats_memory.text.excerpt import excerpt
 from pastchats_memory.text.key_sentences import key_sentences
@@ -40,7 +40,7 @@ class Thread(NamedTuple):
     """The other episodes about the same problem."""
 
     before: tuple[Attempt, ...] = ()
-    """Failures, in order."""
+    """Failed and stopped attempts, in order."""
     after: Attempt | None = None
     """A later success; of an undecided episode, the one that repaired its failed command."""
     answered: Attempt | None = None
@@ -54,10 +54,10 @@ def find_thread(database: Database, episode: Sequence[Item], ending: Ending, oth
     if first.role == "note" or first.conversation_id is None:
         return Thread()
     attempts = [*_find_in_conversation(database, episode, ending), *_find_elsewhere(database, episode, others)]
-    earlier = [one for one in attempts if one.is_earlier and one.ending.outcome in FAILURES]
+    earlier = [one for one in attempts if one.is_earlier and one.ending.outcome in (*FAILURES, "stopped")]
     later = [one for one in attempts if not one.is_earlier]
     before = islice(_load_answered(database, reversed(earlier)), MAX_FAILURES)
-    is_open = ending.outcome in FAILURES
+    is_open = ending.outcome in (*FAILURES, "stopped")
     worked = [one for one in later if is_open and one.ending.outcome == "worked"]
     after = next(_load_answered(database, worked), None)
     return Thread(
@@ -95,11 +95,11 @@ def is_failed_by_next(ending: Ending) -> bool:
 
 
 def _is_continued(ending: Ending) -> bool:
-    """Return whether the next episode continues this failed one.
+    """Return whether the next episode continues this failed or stopped one.
 
     Users who stop an agent mostly say how to continue.
     """
-    return is_failed_by_next(ending) or ending.signal in BROKE_OFF
+    return is_failed_by_next(ending) or ending.outcome == "stopped"
 
 
 def _find_in_conversation(database: Database, episode: Sequence[Item], ending: Ending) -> list[_OtherEpisode]:

@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from pastchats_memory.errors import UsageFault
+from pastchats_memory.fields import OUTCOMES
 from pastchats_memory.http.answers import RequestError
 from pastchats_memory.memory import Memory, questions
 from pastchats_memory.memory.questions import Argument, Question, list_arguments
@@ -125,7 +126,7 @@ _DATE = {
     "maxLength": 40,
 }
 """More words are understood; these are enough for a program."""
-_OUTCOME = f"({'|'.join(questions.OUTCOMES)})"
+_OUTCOME = f"({'|'.join(OUTCOMES)})"
 _SCHEMAS: Mapping[str, Mapping[str, Any]] = {
     "query": {**_TEXT, "maxLength": LONGEST_QUERY},
     "since": _DATE,

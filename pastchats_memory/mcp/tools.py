@@ -262,7 +262,7 @@ class Tools:
         self,
         id: Annotated[str, Field(coerce_numbers_to_str=True, description="Id of any turn of the episode, such as 12.")],  # noqa: A002 - the argument's name
         outcome: Annotated[
-            Literal["worked", "failed", "mixed", "unknown"] | None,
+            Literal["worked", "failed", "mixed", "stopped", "unknown"] | None,
             Field(description="The outcome; null takes a judgement back."),
         ],
         because: Annotated[
@@ -276,8 +276,9 @@ class Tools:
         """Label the outcome of an earlier episode after reading it; your label replaces that of the rules.
 
         Worked: the result is there, and a check, the result itself or the user's next words show it; these count more than the
-        answer's own claim. Failed: the last check failed, the answer gives up, the work was stopped or undone, or the user's next
-        words complain or repeat the request. Mixed: parts of both are shown. Unknown: nothing shows it.
+        answer's own claim. Failed: the last check failed, the answer gives up, the work was undone, or the user's next
+        words complain or repeat the request. Mixed: parts of both are shown. Stopped: it was cut off from outside (a limit, an error
+        of the service, Esc without a complaint, the end of the session). Unknown: nothing shows it.
         """
         memory = self.memory
         found, warnings = memory.unjudge(id) if outcome is None else memory.judge(id, outcome, because)

@@ -23,9 +23,9 @@ from pastchats_memory.embed.session import ModelSession, Say
 from pastchats_memory.embed.tokenizer import TokenCounter
 from pastchats_memory.episodes.cite import cite_hits, cite_items
 from pastchats_memory.errors import DatabaseCorrupt, MemoryFault, UsageFault
+from pastchats_memory.fields import OUTCOMES
 from pastchats_memory.memory.indexing import build_file_filter, find_histories, index_options
 from pastchats_memory.memory.projects import find_current_project, find_folder_of, resolve_project
-from pastchats_memory.memory.questions import OUTCOMES
 from pastchats_memory.memory.requests import (
     build_filters,
     build_span_filters,

@@ -11,7 +11,6 @@ from typing import Any, Literal, NamedTuple
 from pastchats_memory.model import TYPES as TASK_TYPES
 from pastchats_memory.search.request import EVEN_BALANCE, MODES, MOST_HITS
 
-OUTCOMES = ("worked", "failed", "mixed", "unknown")
 TYPES = ("prompt", "note", "task", "epic", "subtask", "comment", "attachment")
 
 FILTERS = ("project", "role", "since", "until", "type", "status", "priority", "outcome", "format")
@@ -50,7 +49,7 @@ PROJECT = Argument("project", "Only this project; `.` is the current one.", show
 HERE = PROJECT._replace(default=".")
 SINCE = Argument("since", "Only from this time on: 2026-01-31, 7d, yesterday, 'last week'.", shown="WHEN")
 UNTIL = Argument("until", "Only up to this time, inclusive; a day means all of it.", shown="WHEN")
-OUTCOME = Argument("outcome", "Only episodes that ended so: worked, failed, mixed, unknown.", shown="A,B")
+OUTCOME = Argument("outcome", "Only episodes that ended so: worked, failed, mixed, stopped, unknown.", shown="A,B")
 TYPE = Argument("type", "Only items of this type; task includes epics and subtasks.", choices=TYPES)
 STATUS = Argument(
     "status", "Only tasks with these: pending, in_progress, todo, done, … or a tracker's own words.", shown="A,B"

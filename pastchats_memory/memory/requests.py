@@ -12,10 +12,11 @@ from pastchats_memory.embed.packaged import FAMILY
 from pastchats_memory.embed.registry import ENDPOINT, CustomModel, ModelSettings, cores, is_model
 from pastchats_memory.embed.session import Say, say_nothing
 from pastchats_memory.errors import UsageFault
+from pastchats_memory.fields import OUTCOMES
 from pastchats_memory.files.project import is_opted_out
 from pastchats_memory.files.stored_path import resolve_path
 from pastchats_memory.memory.projects import find_current_project, resolve_project
-from pastchats_memory.memory.questions import OUTCOMES, TYPES
+from pastchats_memory.memory.questions import TYPES
 from pastchats_memory.model import STATUSES, Filters
 from pastchats_memory.model import TYPES as TASK_TYPES
 from pastchats_memory.store import sources

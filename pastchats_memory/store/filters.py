@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import orjson
 
+from pastchats_memory.fields import OUTCOMES
 from pastchats_memory.model import NO_FILTERS, RESOLVED, Filters
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.outcomes import LEAST_CONFIDENCE, VERDICTS
+from pastchats_memory.store.outcomes import LEAST_CONFIDENCE
 from pastchats_memory.store.visible import HIDDEN_LISTS
 
 NOTE = "note"
@@ -55,7 +56,7 @@ def _outcome_condition(wanted: Sequence[str]) -> tuple[str, str]:
 
     A row without one is unknown.
     """
-    others = [verdict for verdict in VERDICTS if verdict not in wanted]
+    others = [verdict for verdict in OUTCOMES if verdict not in wanted]
     operator, listed = ("NOT IN", others) if "unknown" in wanted else ("IN", wanted)
     episodes = (
         "SELECT q.id FROM visible_outcomes o JOIN visible_prompts q ON q.source_project = o.source_project "

@@ -23,7 +23,7 @@ class Judgement(NamedTuple):
     question_id: int
     """Id of the turn that asks."""
     verdict: str
-    """`worked`, `failed`, `mixed` or `unknown`."""
+    """One of `OUTCOMES`."""
     shown_in: int | None
     """Id of the turn with the quoted words; None for unknown."""
     start: int
@@ -83,7 +83,6 @@ ROWS = (
     "ORDER BY turn_index, id"
 )
 """Rows of a conversation from an index on, in order, without notes."""
-VERDICTS = ("worked", "failed", "mixed", "unknown")
 OPENING = 2000
 """Characters of a question that are read to compare it with others."""
 ENDED = (
@@ -93,8 +92,6 @@ ENDED = (
 """Statement for `_ended`."""
 UNANSWERED = "unanswered"
 """Signal of an episode that was stopped before any answer."""
-BROKE_OFF = frozenset({"broke_off", "broke_off_at_work"})
-"""Signals of an episode that was stopped while the agent worked: without an edit, and after one."""
 LEAST_CONFIDENCE = 0.7
 """Confidence from which on an outcome is shown: the other signals are wrong too often."""
 
@@ -115,7 +112,7 @@ class Ending(NamedTuple):
     first_index: int
     last_index: int
     verdict: str
-    """`worked`, `failed`, `mixed` or `unknown`."""
+    """One of `OUTCOMES`."""
     confidence: float
     """Share of labelled episodes in which the signal was right, 0 to 1; 0 for unknown."""
     signal: str

@@ -455,7 +455,7 @@ CREATE TABLE outcomes (
   first_index INTEGER NOT NULL,            -- turn_index of the episode's first row
   last_index INTEGER NOT NULL,             -- and of its last
   prompt_id INTEGER NOT NULL,              -- the row that asks, else its first
-  verdict TEXT NOT NULL,                   -- worked, failed, mixed, unknown
+  verdict TEXT NOT NULL,                   -- worked, failed, mixed, stopped, unknown
   confidence REAL NOT NULL,                -- 0 for unknown
   signal TEXT NOT NULL,                    -- the rule that decided; '' for unknown
   evidence_json TEXT NOT NULL,             -- array of at most two [quotation, id of the row that it is of, its turn_index]
@@ -467,7 +467,7 @@ CREATE TABLE outcomes (
 -- read is the same: none of these rows has changed, and none has come to them. It holds no text, and goes with any of the rows. Durable.
 CREATE TABLE judgements (
   prompt_id INTEGER PRIMARY KEY REFERENCES prompts(id) ON DELETE CASCADE, -- the row that asks
-  verdict TEXT NOT NULL,                   -- worked, failed, mixed, unknown
+  verdict TEXT NOT NULL,                   -- worked, failed, mixed, stopped, unknown
   shown_in INTEGER REFERENCES prompts(id) ON DELETE CASCADE, -- the row whose words show it; NULL for unknown
   shown_from INTEGER NOT NULL,             -- character of that row's text at which they begin
   shown_length INTEGER NOT NULL,           -- characters

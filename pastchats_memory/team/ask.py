@@ -8,6 +8,7 @@ import numpy as np
 
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.errors import ModelUnavailable, UsageFault
+from pastchats_memory.fields import OUTCOMES
 from pastchats_memory.files.exclusion import SharingLimits
 from pastchats_memory.model import TEAM, Attempt, Filters, Hit, Hits, Item, RecallEntry, is_team_id
 from pastchats_memory.search.hits import SNIPPET_WIDTH, UNRANKED, Fit
@@ -29,7 +30,6 @@ from pastchats_memory.team.rows import (
     to_milliseconds,
 )
 from pastchats_memory.text.excerpt import excerpt, weigh_matches
-from pastchats_memory.text.wire import VERDICTS
 from pastchats_memory.text.words import words
 
 ROLES = ("user", "assistant", "system", "tool", "note")
@@ -87,7 +87,7 @@ def build_condition(filters: Filters) -> str:
     if filters.until is not None:
         parts.append(f"at > 0 and at <= {to_milliseconds(filters.until)}")
     if filters.outcomes:
-        wanted = ", ".join(f'"{one}"' for one in VERDICTS if one in filters.outcomes)
+        wanted = ", ".join(f'"{one}"' for one in OUTCOMES if one in filters.outcomes)
         parts.append(f"outcome in [{wanted}]")
     return " and ".join(parts)
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from pastchats_memory.embed.session import ModelSession
+from pastchats_memory.fields import OUTCOMES
 from pastchats_memory.model import TEAM, TEAM_DIGITS
 from pastchats_memory.redact import redact, redact_json, redact_path
 from pastchats_memory.store.sync import digest_of
@@ -21,7 +22,7 @@ from pastchats_memory.store.team import Member, SharedEpisode, TurnVersion
 from pastchats_memory.team.client import KEY_CHARS, NAME_CHARS, PATH_CHARS, TEXT_BYTES, Row
 from pastchats_memory.text.display import one_line
 from pastchats_memory.text.encoding import MAX_DEPTH, is_shallow
-from pastchats_memory.text.wire import JUDGEMENT, VERDICTS, Body, find_wrong_field, is_hex
+from pastchats_memory.text.wire import JUDGEMENT, Body, find_wrong_field, is_hex
 from pastchats_memory.text.wire import TURN as WIRE_TURN
 
 TURN, EPISODE = "turn", "episode"
@@ -212,7 +213,7 @@ def read_row(row: Row) -> Received | None:
         and is_hex(row.get("digest"), 2 * KEY_CHARS)
         and all(isinstance(text, str) for text in texts)
         and row["kind"] in (TURN, EPISODE)
-        and row.get("outcome") in VERDICTS
+        and row.get("outcome") in OUTCOMES
         and isinstance(body, dict)
         and is_shallow(body, MAX_DEPTH)
     )

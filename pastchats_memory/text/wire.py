@@ -13,6 +13,7 @@ from typing import Any
 
 import orjson
 
+from pastchats_memory.fields import OUTCOMES
 from pastchats_memory.model import STATUSES, TURN_KINDS, TYPES, Origin, Place, Turn
 from pastchats_memory.text.encoding import is_shallow
 from pastchats_memory.text.timestamps import iso_utc
@@ -26,7 +27,6 @@ MAX_NUMBER = (1 << 63) - 1
 """Largest number of a column."""
 HASH_CHARS = 64
 BRANCHES = ("main", "abandoned", "sidechain")
-VERDICTS = ("worked", "failed", "mixed", "unknown")
 _HEX = re.compile(r"[0-9a-f]*")
 _SECOND = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}")
 
@@ -236,7 +236,7 @@ def _is_part(fields: Checks) -> Callable[[Any], bool]:
 # Judgements
 
 JUDGEMENT: Checks = {
-    "verdict": VERDICTS.__contains__,
+    "verdict": OUTCOMES.__contains__,
     "judged_at": is_second,
     "shown_in": or_nothing(is_hex),
     "shown_from": is_number,

@@ -12,11 +12,13 @@ Read the episode below and say whether the request was fulfilled by its end, as 
 - worked: the requested result exists and something shows it: a check that passed, an edit without an error, the result itself in the
   answer, or the user's next message accepts it or builds on it. A question worked if the next message accepts the answer or uses it; a
   message about something else shows nothing.
-- failed: the last check or command failed, the answer gives up, the work was stopped or undone, or the user's next message finds fault,
+- failed: the last check or command failed, the answer gives up, the work was undone, or the user's next message finds fault,
   asks for the same thing again or shows the same error. Before you call it the same, look for what differs: a similar request about
   another thing is no complaint.
 - mixed: a part was reached and a part was not, and the text shows both: the next message uses the result and finds fault with it, or the
   error of the request is gone and another one follows.
+- stopped: the work was cut off from outside before an end: a usage limit, an error of the service, an interruption without a complaint, a
+  tool that was refused without words, or a transcript that ends while the agent works. No approach failed.
 - unknown: nothing shows it, such as an answer without a reply, a question back, or a plan that waits for approval.
 
 The user's next message counts more than what the answer claims. The last check counts more than earlier ones. A wrong label is worse than

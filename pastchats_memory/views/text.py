@@ -85,7 +85,7 @@ def render_block(query: str, memories: Sequence[RecallEntry], nothing: str = NOT
     return head + "".join(render_entry(place, memory) for place, memory in enumerate(memories, start=1))
 
 
-LABELS = {"worked": "Worked", "failed": "Failed", "mixed": "Partly worked", "unknown": "Answered"}
+LABELS = {"worked": "Worked", "failed": "Failed", "mixed": "Partly worked", "stopped": "Stopped", "unknown": "Answered"}
 """Label of an answer by the outcome of its episode."""
 FEW = ("no", "one attempt", "two attempts", "three attempts")
 """Earlier failures in words, as many as a block shows."""
@@ -132,8 +132,9 @@ def _render_answer(memory: RecallEntry) -> list[str]:
     if memory.hit.type == "note" or memory.hit.task is not None:
         return ["Note:", quote(memory.answered)] if memory.answered else []
     outcome = memory.outcome
-    if not memory.answered and outcome.verdict == "unknown" and not memory.done:
-        return [f"Unanswered{_describe_evidence(NEXT_MESSAGE if outcome.evidence else '', outcome.shown_by)}"]
+    if not memory.answered and outcome.verdict in ("stopped", "unknown") and not memory.done:
+        words = outcome.shown_by if outcome.verdict == "unknown" else ""
+        return [f"Unanswered{_describe_evidence(NEXT_MESSAGE if words else '', words)}"]
     shown = _describe_evidence(outcome.basis, outcome.shown_by)
     shown += _note_evidence(memory) if shown else ""
     label = f"{LABELS[outcome.verdict]}{shown}"
@@ -156,7 +157,7 @@ def _render_action(action: str) -> str:
 
 def render_earlier(attempt: Attempt) -> str:
     """Render an earlier attempt on one line, below its label."""
-    if attempt.outcome not in FAILURES:
+    if attempt.outcome not in (*FAILURES, "stopped"):
         return f"Asked before: {_render_attempt_with_id(attempt)}"
     return _render_known_attempt(LABELS[attempt.outcome], attempt)
 

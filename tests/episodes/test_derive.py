@@ -74,7 +74,7 @@ def test_a_prompt_that_was_stopped_before_any_answer_is_an_episode_of_its_own(me
         [write_session(history, *question, ("user", "Which test is flaky?"), ("assistant", "The login test."))]
     )
     assert listed(database_of(memory)) == [
-        (0, 0, "unknown", "unanswered"), (1, 1, "unknown", "unanswered"), (2, 3, "unknown", ""),
+        (0, 0, "stopped", "unanswered"), (1, 1, "stopped", "unanswered"), (2, 3, "unknown", ""),
     ]  # fmt: skip
 
 

@@ -125,7 +125,7 @@ def test_an_unanswered_prompt_can_be_shown(memory: Memory, history: Path) -> Non
     memory.index(
         [write_session(history, ("user", REQUEST), stopped, ("user", "And for receipts?"), ("assistant", ANSWER))]
     )
-    assert REQUEST in listed(memory)
+    assert REQUEST in listed(memory, "stopped")
 
 
 def test_a_judged_episode_is_listed_again_only_after_withdrawal(memory: Memory, question: str) -> None:

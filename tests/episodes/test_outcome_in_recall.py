@@ -88,7 +88,7 @@ def test_stopped_work_appears_with_its_continuation(program: Program) -> None:
     )  # fmt: skip
     assert program("index", program.home / "garden").status == 0
     text = program("recall", "webhook worker sends some events twice").stdout
-    assert "Failed: > The webhook worker" in text
+    assert "Stopped: > The webhook worker" in text
     assert "Worked (Thanks, it works.)" in text
 
 

@@ -1,4 +1,4 @@
-"""Derive the outcome of an episode: worked, failed, mixed or unknown.
+"""Derive the outcome of an episode: worked, failed, mixed, stopped or unknown.
 
 `RULES` is one table, ordered by strength. The first rule that finds evidence decides. Without evidence the outcome is
 unknown, since a wrong answer is worse than none. The caller then gets the user's next message, which a reader can judge.
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from pastchats_memory.episodes import STOPPED
 from pastchats_memory.episodes.outcome.answers import (
     EXIT_KEY,
     admits_failure,
@@ -28,13 +29,11 @@ from pastchats_memory.episodes.outcome.answers import (
     is_cut_in_block,
     is_edit,
     is_finished,
-    list_commit_calls,
     list_edits,
     requests_input,
 )
 from pastchats_memory.episodes.outcome.checks import find_error, has_running_check, is_partly_rerun, standing_checks
 from pastchats_memory.episodes.outcome.episode import (
-    MAX_QUOTATION,
     MAX_SCANNED,
     OPENING,
     Episode,
@@ -42,6 +41,7 @@ from pastchats_memory.episodes.outcome.episode import (
     QuotedLine,
     Signal,
     cached,
+    has_words,
     message_opening,
     quote_line,
     quote_message_start,
@@ -50,7 +50,9 @@ from pastchats_memory.episodes.outcome.episode import (
 )
 from pastchats_memory.episodes.outcome.feedback import (
     agrees,
+    complains,
     continues_from_answer,
+    continues_work,
     doubts_result,
     finds_fault,
     is_long_without_complaint,
@@ -76,10 +78,12 @@ from pastchats_memory.text.shell import classify_check, is_read_only, is_shell
 
 __all__ = ["RULES", "EpisodeTurn", "OutcomeRule", "QuotedLine", "RuleOutcome", "Verdict", "derive_outcome"]
 
-Verdict = Literal["worked", "failed", "mixed", "unknown"]
+Verdict = Literal["worked", "failed", "mixed", "stopped", "unknown"]
 
 UNFINISHED = frozenset({"pending", "in_progress", "blocked", "review"})
 """States of an open task."""
+DIALOGS = frozenset({"AskUserQuestion", "ExitPlanMode"})
+"""Tools that wait for the user's word."""
 MAX_SHORT_ANSWER = 1000
 """Characters. A longer answer that begins by giving up goes on to do something else."""
 _OBSTACLE = Phrases("evidence", "obstacle")
@@ -137,11 +141,12 @@ def derive_outcome(
 
 def has_no_answer(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a request without an answer, because the user or the client stopped it."""
-    dialogue = [(at, turn) for at, turn in enumerate(episode.turns) if turn.role in ("user", "assistant")]
+    dialogue = [
+        (at, turn) for at, turn in enumerate(episode.turns) if turn.role in ("user", "assistant") and has_words(turn)
+    ]
     last, turn = dialogue[-1] if dialogue else (0, EpisodeTurn("", "", ""))
-    if turn.role != "user" or not {"interrupted", "api_error"} & recorded_values(turn, "flags"):
-        return ()
-    return quote_line(turn.content, last)
+    flags = frozenset().union(*(recorded_values(one, "flags") for one in episode.turns[last:]))
+    return quote_line(turn.content, last) if turn.role == "user" and not STOPPED.isdisjoint(flags) else ()
 
 
 def rejects_result(episode: Episode) -> tuple[QuotedLine, ...]:
@@ -170,55 +175,65 @@ def accepts_result(episode: Episode) -> tuple[QuotedLine, ...]:
 
 
 def breaks_off(episode: Episode) -> tuple[QuotedLine, ...]:
-    """Find an interruption, an unanswered error or a cut code block at the end."""
-    return _find_interruption(episode) or _find_cut_block(episode)
-
-
-def breaks_off_at_work(episode: Episode) -> tuple[QuotedLine, ...]:
-    """Find a stopped answer or command after edits: a part of the work is there. Another error at the end says more."""
-    last = episode.turns[-1]
-    is_stopped = last.role == "assistant" or _INTERRUPTED.find_last(last.content[-MAX_SHORT_ANSWER:]) is not None
-    return _find_interruption(episode) if is_stopped and list_edits(episode) else ()
+    """Find work that was cut off from outside, unless the user judges it in the next message."""
+    is_judged = praises_result(episode) and not continues_work(episode)
+    if is_judged or ("api_error" not in episode.last_flags and complains(episode)):
+        return ()
+    return _find_interruption(episode) or _find_cut_block(episode) or _find_open_end(episode)
 
 
 def _find_interruption(episode: Episode) -> tuple[QuotedLine, ...]:
-    """Find an interruption or an unanswered error after no visible work."""
-    place = len(episode.turns) - 1
-    last = episode.turns[place]
-    has_dialog = any(at == place and label.startswith("AskUserQuestion") for at, label in episode.calls())
-    has_result = find_any_claim(episode) or list_commit_calls(episode) or find_commit(episode)
-    text = last.content.rstrip()
-    if place == 0 or has_dialog or has_result or EXIT_KEY.match(text):
-        return ()
-    if _is_stopped(episode):
-        return quote_line(text, place, len(text) - 1)
-    is_inspection = text.startswith("$ ") and is_read_only(_command_of(last))
-    if last.role == "tool" and last.kind == "error" and not is_inspection:
-        return quote_line(text, place, max(0, len(text) - 1 - MAX_QUOTATION // 2))
-    ending = text[-MAX_SHORT_ANSWER:] if last.role == "tool" else text if len(text) <= OPENING else ""
-    found = _INTERRUPTED.find_last(ending)
-    return quote_line(ending, place, found.start()) if found else ()
+    """Find an interruption, or an error of the service, that ended the work.
 
-
-def _is_stopped(episode: Episode) -> bool:
-    """Return whether an error or the user ended the last answer at work.
-
-    At the next prompt, the same key only leaves the program.
+    An error outweighs earlier claims of the agent. An interruption shows nothing after a commit, at a dialog, or at the
+    prompt after a complete answer. A call that the answer spells out is a proposal.
     """
-    last = episode.turns[-1]
-    flags = recorded_values(last, "flags") if last.role == "assistant" else frozenset()
-    is_cut = _MID_SENTENCE.search(last.content.rstrip()) or recorded_values(last, "tools")
-    is_complete = is_finished(episode) and not is_cut
-    return "api_error" in flags or ("interrupted" in flags and not is_complete)
+    place = episode.last_place
+    last = episode.turns[place]
+    text = last.content.rstrip()
+    if "api_error" in episode.last_flags:
+        return quote_line(text, place, max(0, len(text) - 1))
+    calls = [label.partition(" ") for at, label in episode.calls() if at == place]
+    is_waiting = last.kind == "plan" or any(tool in DIALOGS for tool, _, _ in calls)
+    if place == 0 or is_waiting or find_commit(episode) or EXIT_KEY.match(text):
+        return ()
+    is_flagged = "interrupted" in episode.last_flags
+    ending = text[-MAX_SHORT_ANSWER:] if last.role == "tool" or is_flagged else text if len(text) <= OPENING else ""
+    if found := _INTERRUPTED.find_last(ending):
+        return quote_line(ending, place, found.start())
+    has_open_call = any(not command or command not in text for _, _, command in calls)
+    is_complete = is_finished(episode) and not (_MID_SENTENCE.search(text) or has_open_call)
+    is_cut = is_flagged and not (last.role == "assistant" and is_complete)
+    return quote_line(text, place, max(0, len(text) - 1)) if is_cut else ()
+
+
+def _find_open_end(episode: Episode) -> tuple[QuotedLine, ...]:
+    """Find a session that ends while the agent works, or an unfinished answer that the user lets go on."""
+    place = episode.last_place
+    last = episode.turns[place]
+    if last.role != "assistant" or last.kind == "plan" or is_finished(episode) or requests_input(episode):
+        return ()
+    is_at_work = has_tool_use(episode) and not episode.next_message
+    text = last.content.rstrip()
+    return quote_line(text, place, max(0, len(text) - 1)) if is_at_work or continues_work(episode) else ()
 
 
 def _find_cut_block(episode: Episode) -> tuple[QuotedLine, ...]:
-    """Find a last answer that stops within a code block, unless the user accepts it."""
+    """Find a last answer that stops within a code block."""
     place, text = get_last_answer(episode)
-    is_last = place == len(episode.turns) - 1 and bool(episode.next_message)
-    if not is_cut_in_block(episode) or not is_last or find_commit(episode) or praises_result(episode):
+    if not is_cut_in_block(episode) or place != episode.last_place or find_commit(episode):
         return ()
     return quote_line(text, place, len(text.rstrip()) - 1)
+
+
+def ends_in_error(episode: Episode) -> tuple[QuotedLine, ...]:
+    """Find a last call that failed, unless it only reads, with no answer and no next message."""
+    place = episode.last_place
+    last = episode.turns[place]
+    is_inspection = last.content.startswith("$ ") and is_read_only(_command_of(last))
+    if episode.next_message or not _ends_in_error(episode) or is_inspection or find_commit(episode):
+        return ()
+    return _quote_error(last, place)
 
 
 def admits_partial_failure(episode: Episode) -> tuple[QuotedLine, ...]:
@@ -334,7 +349,7 @@ def completes_task(episode: Episode) -> tuple[QuotedLine, ...]:
     """
     if set(episode.tasks) != {"completed"} or doubts_result(episode) or _has_red_check(episode):
         return ()
-    place = len(episode.turns) - 1
+    place = episode.last_place
     text = episode.turns[place].content.rstrip()
     return quote_line(text, place, max(0, len(text) - 1))
 
@@ -389,7 +404,7 @@ def _has_no_edit_after(episode: Episode, place: int) -> bool:
 
 def _ends_in_error(episode: Episode) -> bool:
     """Return whether the last error has no answer."""
-    last = episode.turns[-1]
+    last = episode.turns[episode.last_place]
     return last.kind == "error" and not EXIT_KEY.match(last.content)
 
 
@@ -428,9 +443,10 @@ def _quote_error(row: EpisodeTurn, place: int) -> tuple[QuotedLine]:
 
 RULES: tuple[OutcomeRule, ...] = (
     # Nothing was tried, so nothing can have failed.
-    OutcomeRule("unanswered", "unknown", 0.94, has_no_answer),
+    OutcomeRule("unanswered", "stopped", 0.94, has_no_answer),
     # The user's next words or actions outweigh all claims of the agent.
     OutcomeRule("undone", "failed", 0.96, takes_work_back),
+    OutcomeRule("broke_off", "stopped", 0.8, breaks_off),
     OutcomeRule("asked_again", "failed", 0.88, repeats_request),
     OutcomeRule("half_works", "mixed", 0.57, reports_partial_success),
     OutcomeRule("still_so", "failed", 0.94, reports_same_problem),
@@ -438,11 +454,10 @@ RULES: tuple[OutcomeRule, ...] = (
     OutcomeRule("rejected", "failed", 0.96, rejects_result),
     OutcomeRule("accepted", "worked", 0.97, accepts_result),
     # Reports of machines: the last one counts.
-    OutcomeRule("broke_off_at_work", "mixed", 0.75, breaks_off_at_work),
-    OutcomeRule("broke_off", "failed", 0.94, breaks_off),
     OutcomeRule("admitted_in_part", "mixed", 0.70, admits_partial_failure),
     OutcomeRule("check_failed", "failed", 0.97, fails_check),
     OutcomeRule("command_failed", "failed", 0.97, fails_command),
+    OutcomeRule("ended_in_error", "failed", 0.8, ends_in_error),
     OutcomeRule("gave_up", "failed", 0.93, gives_up),
     OutcomeRule("check_passed", "worked", 0.97, passes_checks),
     OutcomeRule("moved_on", "worked", 0.88, moves_on),

@@ -176,7 +176,7 @@ def list_edits(episode: Episode) -> list[tuple[Step, str]]:
 def find_final_edit(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find an edit in a complete last answer, or the last edit by a tool."""
     place, text = get_last_answer(episode)
-    if not text or place != len(episode.turns) - 1 or not is_finished(episode) or requests_input(episode):
+    if not text or place != episode.last_place or not is_finished(episode) or requests_input(episode):
         return ()
     if found := _APPLIED_EDIT.search(text):
         return quote_line(text, place, found.end() - 1)

@@ -23,6 +23,8 @@ MAX_SCANNED = 6000
 """Characters that are read at each end of a text."""
 MIN_WORDS = 3
 """Words of a sentence with content. A shorter prompt ("yes", "go on") may recur with another meaning."""
+NO_ANSWERS = ("No response requested.", "(no content)")
+"""Texts that a client writes where an answer would be."""
 _WORD = re.compile(r"\w")
 _EMPHASIS = re.compile(r"[*`]+|^[ \t]*[#>]+", re.MULTILINE)
 _SENTENCE_END = re.compile(r"[!?\n。！？]|\.(?=\s|\Z)")
@@ -85,8 +87,18 @@ class Episode:
         return [
             (place, turn.content)
             for place, turn in enumerate(self.turns)
-            if turn.role == "assistant" and turn.kind != "plan"
+            if turn.role == "assistant" and turn.kind != "plan" and has_words(turn)
         ]
+
+    @property
+    def last_place(self) -> int:
+        """The place of the last turn that somebody spoke, or a tool printed."""
+        return max((place for place, turn in enumerate(self.turns) if has_words(turn)), default=len(self.turns) - 1)
+
+    @property
+    def last_flags(self) -> frozenset[str]:
+        """The flags of the last such turn, and of what the client wrote behind it."""
+        return frozenset().union(*(recorded_values(turn, "flags") for turn in self.turns[self.last_place :]))
 
     def steps(self) -> Iterator[tuple[Step, str]]:
         """Yield the recorded tool calls in order, such as `Bash git push`."""
@@ -228,6 +240,11 @@ def quote_line(text: str, place: int, at: int = 0) -> tuple[QuotedLine]:
 def shorten(line: str) -> str:
     """Return the line, cut to 120 characters with an ellipsis."""
     return line if len(line) <= MAX_QUOTATION else f"{line[: MAX_QUOTATION - 1]}…"
+
+
+def has_words(turn: EpisodeTurn) -> bool:
+    """Return whether a turn is no summary of the client, and no stand-in for an answer."""
+    return turn.kind != "summary" and turn.content.strip() not in NO_ANSWERS
 
 
 def recorded_values(turn: EpisodeTurn, key: str) -> frozenset[str]:

@@ -260,6 +260,21 @@ def continues_from_answer(episode: Episode) -> bool:
     return bool(continues) and not doubts_result(episode)
 
 
+def continues_work(episode: Episode) -> bool:
+    """Return whether the user lets the agent go on with the same work."""
+    return bool(_GO_AHEAD.search(message_opening(episode)))
+
+
+def complains(episode: Episode) -> bool:
+    """Return whether the next message objects to the work, apart from errors that it pastes."""
+    return bool(
+        finds_fault(episode)
+        or states_trouble(episode)
+        or (_find(episode, _PROBLEM_PERSISTS, _first_remark(episode)) and not is_pasted_output(episode))
+        or _find(episode, _FLAW)
+    )
+
+
 @cached
 def doubts_result(episode: Episode) -> bool:
     """Return whether anything in the next message speaks against the work."""

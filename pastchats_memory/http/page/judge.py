@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from pastchats_memory.fields import OUTCOMES
 from pastchats_memory.http.page.answers import PageRequest, Redirect, Reply, WebPage, make_url, require
 from pastchats_memory.memory import Memory
-from pastchats_memory.memory.questions import OUTCOMES
 
 LISTED = 20
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from pastchats_memory.store.outcomes import VERDICTS, Tally
+from pastchats_memory.fields import OUTCOMES
+from pastchats_memory.store.outcomes import Tally
 
 WIDTH, HEIGHT = 640, 120
 """Units of the drawing, without its labels."""
@@ -81,7 +82,7 @@ UNITS = {"day": 1, "week": 7, "month": 28, "year": 365}
 
 def _lay_out(x: float, place: float, label: str, numbers: Mapping[str, int], highest: int) -> Bar:
     y, segments, width = float(HEIGHT), [], min(place * (1 - GAP), WIDEST)
-    for verdict in VERDICTS:
+    for verdict in OUTCOMES:
         height = round(HEIGHT * numbers.get(verdict, 0) / highest, 2)
         if height:
             y = round(y - height, 2)

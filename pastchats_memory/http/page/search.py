@@ -24,7 +24,16 @@ HITS = 20
 RECENT = 60
 """Last prompts that are read; each conversation among them is shown once."""
 CHOICES: Mapping[str, tuple[str, Sequence[tuple[str, str]]]] = {
-    "outcome": ("Outcome", (("worked", "worked"), ("failed", "failed"), ("mixed", "mixed"), ("unknown", "unknown"))),
+    "outcome": (
+        "Outcome",
+        (
+            ("worked", "worked"),
+            ("failed", "failed"),
+            ("mixed", "mixed"),
+            ("stopped", "stopped"),
+            ("unknown", "unknown"),
+        ),
+    ),
     "since": ("Time", (("today", "today"), ("7d", "7 days"), ("30d", "30 days"), ("365d", "a year"))),
     "type": ("Kind", (("prompt", "conversations"), ("note", "notes"), ("task", "tasks"), ("comment", "comments"))),
     "role": ("Said by", (("user", "you"), ("assistant", "the agent"), ("tool", "tools"))),

@@ -133,28 +133,31 @@ def test_an_unanswered_error_means_failed() -> None:
 def test_prose_about_interruptions_is_no_interruption() -> None:
     prose = f"{'The loop runs until the queue is empty. ' * 9}A KeyboardInterrupt ends it."
     assert verdict(EpisodeTurn("assistant", "answer", prose)) == "unknown"
-    assert verdict(EpisodeTurn("assistant", "answer", "API Error: 529 overloaded_error")) == "failed"
+    assert verdict(EpisodeTurn("assistant", "answer", "API Error: 529 overloaded_error")) == "stopped"
     assert (
         verdict(ANSWER, EpisodeTurn("tool", "error", "Traceback (most recent call last):\n^C KeyboardInterrupt"))
-        == "failed"
+        == "stopped"
     )
     assert verdict(ANSWER, EpisodeTurn("tool", "error", "^C again to exit\n\n^C KeyboardInterrupt")) == "unknown"
 
 
-def test_an_interruption_after_success_is_no_failure() -> None:
+def test_an_interruption_during_work_means_stopped() -> None:
     flagged = {"flags": ("interrupted",), "tools": ("Read app.py",)}
-    assert verdict(LOOKING, EpisodeTurn("assistant", "answer", "Let me read on.", flagged)) == "failed"
+    assert verdict(LOOKING, EpisodeTurn("assistant", "answer", "Let me read on.", flagged)) == "stopped"
     fixed = {**flagged, "tools": ("Edit app.py", "Read app.py")}
-    assert verdict(LOOKING, EpisodeTurn("assistant", "answer", "Fixed both places.", fixed)) == "worked"
+    assert verdict(LOOKING, EpisodeTurn("assistant", "answer", "Fixed both places.", fixed)) == "stopped"
+    edits = {**flagged, "tools": ("Edit app.py", "Edit clock.py")}
+    cut = EpisodeTurn("assistant", "answer", "The clock comes next, and", edits)
+    assert verdict(cut, next_message="Use UTC there.") == "stopped"
 
 
 def test_stopping_a_complete_answer_is_no_failure() -> None:
     for flag, text, expected in (
         ("interrupted", "The clock is read twice.", "unknown"),
         ("interrupted", "> ===== test session starts =====\n> ===== 4 passed in 0.48s =====", "unknown"),
-        ("interrupted", "The clock is read twice, and", "failed"),
-        ("interrupted", "The clock is read twice, so I mend the test:", "failed"),
-        ("api_error", "The clock is read twice.", "failed"),
+        ("interrupted", "The clock is read twice, and", "stopped"),
+        ("interrupted", "The clock is read twice, so I mend the test:", "stopped"),
+        ("api_error", "The clock is read twice.", "stopped"),
     ):
         assert verdict(EpisodeTurn("assistant", "answer", text, {"flags": (flag,)})) == expected, (flag, text)
 
@@ -164,8 +167,8 @@ def test_an_answer_cut_within_a_block_is_incomplete() -> None:
     torn = f"{whole}\n\nshop.py\n```python\n<<<<<<< SEARCH\na"
     applied = {"files": ("app.py",)}
     assert verdict(EpisodeTurn("assistant", "answer", whole, applied)) == "worked"
-    assert verdict(EpisodeTurn("assistant", "answer", torn), next_message="go on") == "failed"
-    assert verdict(EpisodeTurn("assistant", "answer", torn)) == "unknown", "it may be the recording that ends here"
+    assert verdict(EpisodeTurn("assistant", "answer", torn), next_message="go on") == "stopped"
+    assert verdict(EpisodeTurn("assistant", "answer", torn)) == "stopped"
     assert verdict(EpisodeTurn("assistant", "answer", whole, {**applied, "flags": ("interrupted",)})) == "worked"
     assert verdict(EpisodeTurn("assistant", "answer", torn), next_message="thanks, that was enough") == "worked"
     nested = EpisodeTurn("assistant", "answer", "```md\n```sh\nmake\n```\nTell me if you want the other page as well.")
@@ -253,7 +256,7 @@ def test_an_open_task_leaves_the_outcome_unknown() -> None:
     announces = EpisodeTurn(
         "assistant", "answer", "The changelog is there. Next are the notes.", {"tools": ("Edit a.md",)}
     )
-    assert verdict(announces) == "unknown"
+    assert verdict(announces) == "stopped"
 
 
 def test_a_completed_task_means_worked() -> None:
@@ -399,28 +402,57 @@ def test_a_refused_edit_does_not_count() -> None:
     assert verdict(refused, next_message="no. small steps, please") == "failed"
 
 
-def test_an_interruption_after_edits_leaves_a_part() -> None:
-    flags = {"tools": ("Edit app.py", "Edit clock.py"), "flags": ("interrupted",)}
-    outcome = derive_outcome(
-        (REQUEST, EpisodeTurn("assistant", "answer", "The clock comes next, and", flags)), "Use UTC there."
+def test_an_error_of_the_service_outweighs_an_earlier_claim() -> None:
+    claim = EpisodeTurn("assistant", "answer", "Teammate 2 is complete.", {"tools": ("Task teammate 3",)})
+    limit = EpisodeTurn("assistant", "answer", "You’ve hit your session limit · resets 3pm", {"flags": ("api_error",)})
+    summary = EpisodeTurn("assistant", "summary", "The session so far: teammates 1 and 2 are complete.")
+    nothing = EpisodeTurn("assistant", "answer", "No response requested.")
+    for behind in ((), (summary,), (summary, nothing)):
+        for words in ("", "continue", "weiter", "Make the login test pass, it is flaky since Monday."):
+            assert verdict(claim, limit, *behind, next_message=words) == "stopped", (behind, words)
+    flagged = EpisodeTurn("assistant", "summary", "The session so far.", {"flags": ("api_error",)})
+    assert verdict(claim, flagged, next_message="continue") == "stopped"
+
+
+@pytest.mark.parametrize(
+    "words", ["no, use UTC there", "That is wrong.", "It still fails.", "revert that", "No, the other file"]
+)
+def test_an_interruption_with_a_complaint_is_judged_by_the_complaint(words: str) -> None:
+    cut = EpisodeTurn("assistant", "answer", "The clock comes next, and", {"flags": ("interrupted",)})
+    assert verdict(cut, next_message=words) in ("failed", "unknown"), words
+
+
+def test_a_session_that_ends_at_work_means_stopped() -> None:
+    edit = {"tools": ("Edit app.py",)}
+    assert verdict(EpisodeTurn("assistant", "answer", "Let me look at the clock:", edit)) == "stopped"
+    assert verdict(EpisodeTurn("assistant", "answer", "Shall I go on?", edit)) != "stopped"
+    announced = EpisodeTurn("assistant", "answer", "Now I'll run the linter.", edit)
+    assert verdict(announced, next_message="continue") == "stopped"
+    assert verdict(announced, next_message="Thanks, that works.") == "worked"
+
+
+def test_a_plan_that_was_not_approved_is_not_stopped() -> None:
+    plan = EpisodeTurn("assistant", "plan", "1. Read the clock once.", {"flags": ("interrupted",)})
+    asking = EpisodeTurn(
+        "assistant", "answer", "Here is my plan", {"flags": ("interrupted",), "tools": ("ExitPlanMode",)}
     )
-    assert (outcome.verdict, outcome.signal) == ("mixed", "broke_off_at_work")
+    assert verdict(LOOKING, plan) == verdict(LOOKING, asking) == "unknown"
 
 
-def test_a_command_that_was_interrupted_after_edits_leaves_a_part() -> None:
+def test_a_command_that_was_interrupted_means_stopped() -> None:
     edited = EpisodeTurn("assistant", "answer", "First the app.", {"tools": ("Edit app.py",)})
     stopped = EpisodeTurn("tool", "error", "$ make serve\n[Request interrupted by user for tool use]")
     failed = EpisodeTurn("tool", "error", "$ make deploy\nExit code 2\nfatal: no such target")
-    assert verdict(edited, stopped) == "mixed"
+    assert verdict(edited, stopped) == "stopped"
     assert verdict(edited, failed) == "failed"
-    assert verdict(stopped) == "failed"
+    assert verdict(stopped) == "stopped"
 
 
 @pytest.mark.parametrize("prompt", ["Speed up the start.", "hi", "可以"])
 @pytest.mark.parametrize("flag", ["interrupted", "api_error"])
-def test_an_unanswered_prompt_is_unknown(prompt: str, flag: str) -> None:
+def test_a_prompt_that_was_stopped_before_any_answer_means_stopped(prompt: str, flag: str) -> None:
     outcome = derive_outcome((EpisodeTurn("user", "prompt", prompt, {"flags": (flag,)}),))
-    assert (outcome.verdict, outcome.signal) == ("unknown", "unanswered")
+    assert (outcome.verdict, outcome.signal) == ("stopped", "unanswered")
 
 
 def test_prompts_and_summaries_alone_have_no_outcome() -> None:
@@ -433,7 +465,7 @@ def test_an_edit_counts_whatever_the_answer_announces() -> None:
         "assistant", "answer", "Let me first look at the test.", {"tools": ("Edit test_login.py", "Read")}
     )
     assert verdict(announced, next_message=NEXT_REQUEST) == "worked"
-    assert verdict(announced) == "unknown"
+    assert verdict(announced) == "stopped"
     assert (
         verdict(announced, EpisodeTurn("tool", "error", "$ pytest -q\nExit code 2"), next_message=NEXT_REQUEST)
         != "worked"

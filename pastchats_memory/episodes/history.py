@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, NamedTuple
 
 from pastchats_memory.episodes.lessons import group_by_problem
-from pastchats_memory.episodes.supersession import find_replacements
+from pastchats_memory.episodes.problems import extract_subject
+from pastchats_memory.episodes.statements import is_decision, leaves_work_open
 from pastchats_memory.episodes.threads import cite_attempts, describe_attempt
+from pastchats_memory.episodes.titles import find_title, name_conversation, name_episode
 from pastchats_memory.fields import HIDDEN, OUTCOMES, As, Count, Shown, Time, View, Warnings, answer, shown_as
 from pastchats_memory.model import FAILURES, Attempt, Filters, StoredTask
 from pastchats_memory.store import outcomes, turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ended
-from pastchats_memory.text.shell import find_instruction
+from pastchats_memory.text.topics import is_small_talk
 
+SPAN_DAYS = 7
+"""Days of a span that nobody names."""
 MAX_EPISODES = 5000
 """The newest episodes of a span that are read."""
-LONGEST_DECISION = 400
-"""Characters of a request that decides something; longer ones describe, quote or paste."""
+OPEN_OUTCOMES = (*FAILURES, "stopped")
 TRUNCATED = "only the newest {:,} prompts are considered; name a shorter time or a project"
 SECTIONS = ("worked_on", "worked", "open", "decided")
 """Parts of a digest, in order."""
@@ -46,8 +49,10 @@ class ConversationDay(NamedTuple):
     since: Annotated[str, As(Time)]
     """Time of its first prompt on that day."""
     until: Annotated[str, As(Time), "Time of its last prompt on that day."]
+    title: str
+    """Title of the conversation."""
     outcomes: Annotated[Mapping[str, int], As(OutcomeCounts)]
-    first: Annotated[Attempt, "Its first prompt, with the last outcome on that day that is known."]
+    first: Annotated[Attempt, "Its first prompt on that day, with its own outcome."]
 
 
 @answer("timeline/1", title="Output of `timeline --json`.")
@@ -69,8 +74,9 @@ class DigestLine(NamedTuple):
     section: str
     """One of SECTIONS."""
     project: str
+    title: str
+    """Title of the conversation that was worked on, of the episode, or of the task."""
     attempt: Attempt
-    """For a task, `asked` is its title."""
     status: str = ""
     """Status of a task; empty for an episode."""
 
@@ -89,13 +95,22 @@ class Digest(NamedTuple):
     warnings: tuple[str, ...]
 
 
+def move_to_newest(database: Database, filters: Filters) -> Filters:
+    """Return a span of the same length that ends with the newest prompt, if nothing was asked in the span."""
+    newest = outcomes.find_newest(database, filters)
+    if newest is None or filters.since is None or newest >= filters.since:
+        return filters
+    since = datetime.fromisoformat(newest) - timedelta(days=SPAN_DAYS)
+    return filters._replace(since=since.isoformat(timespec="milliseconds").replace("+00:00", "Z"), until=newest)
+
+
 def list_days(database: Database, filters: Filters, limit: int, most_episodes: int = MAX_EPISODES) -> Timeline:
     """Return the newest conversations of a span by day, without rows that have no time."""
     episodes, warnings = _load(database, filters, most_episodes)
     days = _group_by_day(episodes)
     shown = days[-limit:]
     firsts = _cite(database, [group[0] for group in shown])
-    found = [_summarise(group, firsts[group[0].question_id]) for group in shown]
+    found = [_summarise(database, group, firsts[group[0].question_id]) for group in shown]
     found.sort(key=lambda one: (one.day, one.project, one.since))
     return Timeline(filters.since, filters.until, tuple(found), len(days) - len(shown), bool(warnings), warnings)
 
@@ -103,8 +118,8 @@ def list_days(database: Database, filters: Filters, limit: int, most_episodes: i
 def make_digest(database: Database, filters: Filters, tasks: Sequence[StoredTask], limit: int) -> Digest:
     """Return the digest of a span, with its open tasks and the newest lines of each section up to the limit.
 
-    A failure is open if nothing later in its conversation worked, nor a later attempt at the same problem. A decision is
-    a short request that replaces one thing by another.
+    A failure is open unless a later attempt at the same problem worked. A decision is a short request that settles something
+    it names.
     """
     episodes, warnings = _load(database, filters)
     days = _group_by_day(episodes)
@@ -112,18 +127,18 @@ def make_digest(database: Database, filters: Filters, tasks: Sequence[StoredTask
         "worked_on": [group[0] for group in days],
         "worked": [one for one in episodes if one.ending.outcome == "worked"],
         "open": _find_open(database, episodes, filters),
-        "decided": [one for one in episodes if _is_decision(one.text)],
+        "decided": [one for one in episodes if is_decision(one.text)],
     }
     shown = {name: found[-limit:] for name, found in sections.items()}
     cited = _cite(database, {one.question_id: one for found in shown.values() for one in found}.values())
-    by_first = {group[0].question_id: _summarise(group, cited[group[0].question_id]) for group in days[-limit:]}
     lines = [
-        DigestLine(name, one.conversation[0], by_first[one.question_id].first if name == "worked_on" else attempt)
+        DigestLine(
+            name, one.conversation[0], _name(database, one, of_episode=name != "worked_on"), cited[one.question_id]
+        )
         for name, found in shown.items()
         for one in found
-        for attempt in (cited[one.question_id],)
     ]
-    lines += [DigestLine("open", task.project, _describe_task(task), task.status) for task in tasks]
+    lines += [DigestLine("open", task.project, task.title, _describe_task(task), task.status) for task in tasks]
     lines.sort(key=lambda line: (SECTIONS.index(line.section), line.project, line.attempt.timestamp or ""))
     more = {name: len(found) - len(shown[name]) for name, found in sections.items()}
     return Digest(filters.since, filters.until, tuple(lines), more, _count(episodes), warnings)
@@ -131,7 +146,12 @@ def make_digest(database: Database, filters: Filters, tasks: Sequence[StoredTask
 
 def _load(database: Database, filters: Filters, most: int = MAX_EPISODES) -> tuple[list[Ended], tuple[str, ...]]:
     found = outcomes.within(database, filters, most)
-    return found, (TRUNCATED.format(most),) if len(found) == most else ()
+    return list(filter(_is_request, found)), (TRUNCATED.format(most),) if len(found) == most else ()
+
+
+def _is_request(one: Ended) -> bool:
+    """Return whether an episode asks for anything, unlike small talk and bare commands of a client."""
+    return not is_small_talk(one.text) and (one.text[:1] not in ("/", "!") or bool(find_title([one.text])))
 
 
 def _group_by_day(episodes: Iterable[Ended]) -> list[list[Ended]]:
@@ -150,10 +170,15 @@ def _local_day(timestamp: str | None) -> str:
         return moment.astimezone(UTC).date().isoformat()
 
 
-def _summarise(group: Sequence[Ended], first: Attempt) -> ConversationDay:
-    known = next((one.ending for one in reversed(group) if one.ending.outcome != "unknown"), None)
-    if known is not None:
-        first = first._replace(outcome=known.outcome, shown_by=known.shown_by, signal=known.signal)
+def _name(database: Database, one: Ended, *, of_episode: bool) -> str:
+    return (
+        name_episode(database, one.text, *one.conversation)
+        if of_episode
+        else name_conversation(database, *one.conversation)
+    )
+
+
+def _summarise(database: Database, group: Sequence[Ended], first: Attempt) -> ConversationDay:
     project, conversation_id = group[0].conversation
     return ConversationDay(
         _local_day(group[0].timestamp),
@@ -161,6 +186,7 @@ def _summarise(group: Sequence[Ended], first: Attempt) -> ConversationDay:
         conversation_id,
         group[0].timestamp or "",
         group[-1].timestamp or "",
+        name_conversation(database, project, conversation_id),
         _count(group),
         first,
     )
@@ -171,24 +197,27 @@ def _count(episodes: Iterable[Ended]) -> Mapping[str, int]:
     return {verdict: counts[verdict] for verdict in OUTCOMES}
 
 
-def _is_decision(request: str) -> bool:
-    """Return whether a short request puts one named thing in the place of another."""
-    return len(find_instruction(request)) <= LONGEST_DECISION and any(
-        one.old and one.news for one in find_replacements(request)
-    )
-
-
 def _find_open(database: Database, episodes: Sequence[Ended], filters: Filters) -> list[Ended]:
-    """Return failures and stopped work that nothing later resolved, in order; what follows the span counts, too."""
+    """Return what failed or was stopped and nothing later resolved, and last prompts whose answer leaves work open, in order.
+
+    What follows the span counts, too.
+    """
     considered = episodes if filters.until is None else _load(database, filters._replace(until=None))[0]
     by_conversation: dict[tuple[str, str], list[Ended]] = {}
     for one in considered:
         by_conversation.setdefault(one.conversation, []).append(one)
-    unresolved = [
-        {last.question_id for group in groups if (last := _find_last_failure(group)) is not None}
-        for groups in (group_by_problem(database, considered), by_conversation.values())
-    ]
-    return [one for one in episodes if all(one.question_id in ids for ids in unresolved)]
+    in_problem = {
+        last.question_id for group in group_by_problem(database, considered) if (last := _find_last_failure(group))
+    }
+    unresolved = {
+        one.question_id
+        for group in by_conversation.values()
+        for place, one in enumerate(group)
+        if one.question_id in in_problem and not any(_follows_up(one, later) for later in group[place + 1 :])
+    }
+    ends = [group[-1] for group in by_conversation.values()]
+    unresolved |= {one.question_id for one in ends if one.ending.outcome == "unknown" and _leaves_open(database, one)}
+    return [one for one in episodes if one.question_id in unresolved]
 
 
 def _find_last_failure(group: Sequence[Ended]) -> Ended | None:
@@ -196,9 +225,22 @@ def _find_last_failure(group: Sequence[Ended]) -> Ended | None:
     for one in reversed(group):
         if one.ending.outcome == "worked":
             return None
-        if one.ending.outcome in (*FAILURES, "stopped"):
+        if one.ending.outcome in OPEN_OUTCOMES:
             return one
     return None
+
+
+def _follows_up(one: Ended, later: Ended) -> bool:
+    """Return whether a later episode of a conversation resolves an open one, or reports its problem again."""
+    if later.ending.outcome not in ("worked", *OPEN_OUTCOMES):
+        return False
+    is_next = later.ending.first_index == one.ending.last_index + 1
+    return is_next or not extract_subject(one.text).isdisjoint(extract_subject(later.text))
+
+
+def _leaves_open(database: Database, one: Ended) -> bool:
+    said = turns.last_answer(database, one.conversation[1], None)
+    return said is not None and leaves_work_open(said.content)
 
 
 def _cite(database: Database, episodes: Iterable[Ended]) -> dict[int, Attempt]:

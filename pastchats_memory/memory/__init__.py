@@ -580,12 +580,14 @@ class Memory:
 
         `most_episodes` are read at most, the newest.
         """
-        from pastchats_memory.episodes.history import MAX_EPISODES, list_days
+        from pastchats_memory.episodes.history import MAX_EPISODES, list_days, move_to_newest
         from pastchats_memory.search.no_results import explain_empty
 
         filters = build_span_filters(when, since, until, project)
         late = self._catch_up_outcomes(filters._replace(outcomes=OUTCOMES))
         with self._open_snapshot() as database:
+            if when is since is until is None:
+                filters = move_to_newest(database, filters)
             found = list_days(database, filters, limit, most_episodes or MAX_EPISODES)
             absent = () if found.days else explain_empty(database, filters)
         return found._replace(warnings=(*found.warnings, *absent, *late))
@@ -614,13 +616,15 @@ class Memory:
         project: str | None = None, limit: int = 20,
     ) -> Digest:  # fmt: skip
         """Return what was worked on in a span, what worked, what is open, and what was decided."""
-        from pastchats_memory.episodes.history import make_digest
+        from pastchats_memory.episodes.history import make_digest, move_to_newest
         from pastchats_memory.search.no_results import explain_empty
 
         filters = build_span_filters(when, since, until, project)
         late = self._catch_up_outcomes(filters._replace(outcomes=OUTCOMES))
         tasks = self.tasks.list_tasks(filters._replace(kinds=TASK_TYPES, statuses=OPEN), limit)
         with self._open_snapshot() as database:
+            if when is since is until is None and not tasks:
+                filters = move_to_newest(database, filters)
             found = make_digest(database, filters, tasks, limit)
             absent = () if found.lines else explain_empty(database, filters)
         return found._replace(warnings=(*found.warnings, *absent, *late))

@@ -78,16 +78,18 @@ def _parse_time(text: str | None, *, is_end: bool) -> str | None:
 def build_span_filters(when: str | None, since: str | None, until: str | None, project: str | None) -> Filters:
     """Return the filters of a span: `when`, or `since` and `until`; the last seven days if nothing is named.
 
-    Raises UsageFault.
+    A span without an end ends now, unless it begins later. Raises UsageFault.
     """
     if when is not None and (since is not None or until is not None):
         raise UsageFault("the time was given twice", "Give it as WHEN, or as --since and --until.")
     if when is None and since is None and until is None:
         when = DEFAULT_SPAN
     filters = build_filters(project=project, since=since, until=until)
+    from pastchats_memory.text.dates import parse_span, parse_time
+
     if when is None:
-        return filters
-    from pastchats_memory.text.dates import parse_span
+        now = parse_time("now", is_end=True)
+        return filters if filters.until or (filters.since or "") > now else filters._replace(until=now)
 
     first, last = parse_span(when)
     return filters._replace(since=first, until=last)

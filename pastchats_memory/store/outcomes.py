@@ -373,15 +373,29 @@ def latest_known(database: Database, project: str | None, most: int) -> list[End
     return [_ended(row) for row in rows]
 
 
+OF_A_PERSON = "(p.role = 'user' OR p.metadata_json ->> '$.flags' LIKE '%watched%')"
+"""Condition of an episode that a person began; agents begin those of subagents."""
+
+
 def within(database: Database, filters: Filters, most: int) -> list[Ended]:
-    """Return the newest episodes of a span, in order of time; the filters name project and times."""
+    """Return the newest episodes that a person began in a span, in order of time; the filters name project and times."""
     rows = database.run(
         f"SELECT * FROM ({ENDED} WHERE p.timestamp BETWEEN ? AND ? "
-        "AND ifnull(o.source_project = ?, 1) "
+        f"AND ifnull(o.source_project = ?, 1) AND {OF_A_PERSON} "
         "ORDER BY p.timestamp DESC, o.prompt_id DESC LIMIT ?) ORDER BY timestamp, prompt_id",
         (filters.since or "", filters.until or "~", filters.project, most),
     )
     return [_ended(row) for row in rows]
+
+
+def find_newest(database: Database, filters: Filters) -> str | None:
+    """Return the time of the newest prompt up to the end of a span, whenever the span begins; None for none."""
+    newest: str | None = database.value(
+        "SELECT max(p.timestamp) FROM visible_prompts p WHERE p.timestamp <= ? AND ifnull(p.source_project = ?, 1) "
+        "AND p.role = 'user' AND p.conversation_id IS NOT NULL",
+        (filters.until or "~", filters.project),
+    )
+    return newest
 
 
 def tally(database: Database, project: str | None) -> list[Tally]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from itertools import groupby
 
+from pastchats_memory.config import from_home
 from pastchats_memory.episodes.history import ConversationDay, Digest, DigestLine, Timeline
 from pastchats_memory.model import Attempt
 from pastchats_memory.text.display import escape_name, format_time
@@ -14,6 +16,8 @@ HEADINGS = {"worked_on": "Worked on", "worked": "Worked", "open": "Failed or ope
 """Heading of each section of a digest."""
 DAY = 10
 """Characters of an ISO date."""
+LONG_PATH, KEPT_FOLDERS = 60, 2
+"""Characters of a path that is shortened, and parts that it keeps at both ends."""
 
 
 def render_timeline(timeline: Timeline) -> str:
@@ -28,7 +32,7 @@ def render_timeline(timeline: Timeline) -> str:
 def _render_day(one: ConversationDay) -> list[str]:
     number = sum(one.outcomes.values())
     span = f", until {format_time(one.until)[DAY + 1 :] or one.day}" if number > 1 else ""
-    attempt, source = _render_attempt(one.first)
+    attempt, source = _render_attempt(one.first, one.title)
     return [attempt, f"  {number} prompt{'' if number == 1 else 's'}{span}: {_describe_outcomes(one.outcomes)}", source]
 
 
@@ -49,17 +53,25 @@ def render_digest(digest: Digest) -> str:
 
 
 def _render_line(line: DigestLine) -> str:
-    attempt, source = _render_attempt(line.attempt)
+    attempt, source = _render_attempt(line.attempt, line.title)
     status = f"  Task, {line.status}\n" if line.status else ""
     return f"{attempt}\n{status}{source}\n"
 
 
-def _render_attempt(attempt: Attempt) -> tuple[str, str]:
+def _render_attempt(attempt: Attempt, title: str) -> tuple[str, str]:
     """Render an episode as an item of a list, whose text cannot leave it or fetch a picture, and its source."""
-    quotation, source = render_attempt_lines(attempt)
+    path = _shorten_path(from_home(attempt.source_path))
+    quotation, source = render_attempt_lines(attempt._replace(asked=title, source_path=path))
     if not attempt.source_path:
         source = f"Source: made by hand · id {escape_name(attempt.id)}"
     return f"- {escape_name(quotation.removeprefix('> '))}", f"  {source}"
+
+
+def _shorten_path(path: str) -> str:
+    """Return a path without its middle, if it is long."""
+    parts = re.split(r"(?<=[/\\])", path)
+    is_long = len(path) > LONG_PATH and len(parts) > 2 * KEPT_FOLDERS
+    return "".join([*parts[:KEPT_FOLDERS], "…/", *parts[-KEPT_FOLDERS:]]) if is_long else path
 
 
 def _describe_outcomes(outcomes: Mapping[str, int]) -> str:

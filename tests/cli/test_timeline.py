@@ -55,12 +55,13 @@ def test_a_timeline_lists_conversations_by_day_and_project(garden: Program) -> N
         "# Timeline: 2026-05-01 to 2026-05-31",
         "## 2026-05-04 · garden", "## 2026-05-05 · garden", "## 2026-05-06 · website",
     ]  # fmt: skip
-    assert "- 2026-05-04 08:00: The pump of the pond does not start." in run.stdout
+    assert "- 2026-05-04 08:00: The pump of the pond does not start →" in run.stdout
     assert "pump.jsonl:1 · id " in run.stdout
     body = garden("timeline", "2026-05", "--json").json
     assert [(one["day"], one["first"]["outcome"]) for one in body["results"]] == [
         ("2026-05-04", "worked"), ("2026-05-05", "failed"), ("2026-05-06", "unknown"),
     ]  # fmt: skip
+    assert body["results"][0]["title"] == "The pump of the pond does not start"
     assert body["results"][0]["outcomes"]["worked"] == 1
 
 
@@ -165,7 +166,7 @@ def test_a_hostile_prompt_stays_in_its_line(garden: Program) -> None:
         assert "](http" not in shown
         assert "<script" not in shown
         assert "\x1b" not in shown
-        assert shown.count("Source: ") == shown.count("\n  Source: ") + shown.count("- Source: ")
+        assert [line for line in shown.splitlines() if line.startswith("  Source: /etc")] == []
         assert not [line for line in shown.splitlines() if line.startswith("- Source")]
 
 
@@ -193,3 +194,95 @@ def test_two_names_of_a_span_are_the_same(words: str, same: str) -> None:
 def test_words_without_a_time_are_no_span() -> None:
     with pytest.raises(UsageFault):
         parse_span("soon..later")
+
+
+def test_a_prompt_has_its_own_outcome_and_not_that_of_a_later_one(program: Program) -> None:
+    write_chat(
+        program.home / "pump.jsonl", "garden",
+        ("2026-05-04T08:00:00Z", "user", "The pump of the pond does not start. Find out why."),
+        ("2026-05-04T08:05:00Z", "assistant", "I replaced the fuse, and the pump runs."),
+        ("2026-05-04T08:09:00Z", "user", "Great, that works! Now oil the hinge of the gate."),
+        ("2026-05-04T08:10:00Z", "assistant", "I oiled it."),
+        ("2026-05-04T08:11:00Z", "user", "No, that does not work, it still squeaks."),
+    )  # fmt: skip
+    assert program("index", "pump.jsonl").status == 0
+    [day] = program("timeline", "2026-05", "--json").results
+    assert day["first"]["outcome"] == "worked"
+    assert (day["outcomes"]["worked"], day["outcomes"]["failed"]) == (1, 1)
+
+
+def test_the_prompt_of_a_subagent_and_small_talk_are_no_prompts(program: Program) -> None:
+    write_chat(
+        program.home / "pump.jsonl", "garden",
+        ("2026-05-04T08:00:00Z", "user", "say hello"), ("2026-05-04T08:01:00Z", "assistant", "Hello."),
+        ("2026-05-04T08:02:00Z", "user", "Clean the filter of the pond."), ("2026-05-04T08:03:00Z", "assistant", "Done."),
+        ("2026-05-04T08:04:00Z", "user", "yes"), ("2026-05-04T08:05:00Z", "assistant", "Fine."),
+    )  # fmt: skip
+    write_chat(
+        program.home / "agent.jsonl", "garden",
+        ("2026-05-04T09:00:00Z", "system", "Survey all ponds."), ("2026-05-04T09:01:00Z", "assistant", "Two ponds."),
+    )  # fmt: skip
+    assert program("index", "pump.jsonl", "agent.jsonl").status == 0
+    [day] = program("timeline", "2026-05", "--json").results
+    assert (day["title"], sum(day["outcomes"].values())) == ("Clean the filter of the pond", 1)
+
+
+def test_a_span_up_to_now_has_no_record_of_a_later_year(garden: Program) -> None:
+    write_chat(garden.home / "late.jsonl", "garden", ("2931-05-07T20:00:00Z", "user", "Close the gate tonight."))
+    assert garden("index", "late.jsonl").status == 0
+    for span in (["7d"], ["--since", "2026-05-01"], []):
+        assert not [one for one in garden("timeline", *span, "--json").results if one["day"].startswith("2931")]
+
+
+def test_the_newest_days_come_if_no_time_is_named_and_the_last_week_is_empty(program: Program) -> None:
+    for day in ("01", "19", "22"):
+        write_chat(program.home / f"{day}.jsonl", "garden", (f"2020-05-{day}T08:00:00Z", "user", "Mow the high lawn."))
+    assert program("index", "01.jsonl", "19.jsonl", "22.jsonl").status == 0
+    assert [one["day"] for one in program("timeline", "--json").results] == ["2020-05-19", "2020-05-22"]
+    assert program("digest", "--json").results
+    assert program("timeline", "7d").status == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "From now on the beds are watered by hand.",
+        "We'll use drip hoses for the beds.",
+        "I decided that the shed stays red.",
+        "Never use the electric mower on the slope.",
+        "Sprinklers are out, hoses it is.",
+    ],
+)
+def test_a_plain_decision_is_listed(program: Program, text: str) -> None:
+    write_chat(
+        program.home / "a.jsonl", "garden",
+        ("2026-05-04T08:00:00Z", "user", text), ("2026-05-04T08:05:00Z", "assistant", "Understood."),
+    )  # fmt: skip
+    assert program("index", "a.jsonl").status == 0
+    assert "decided" in {line["section"] for line in program("digest", "2026-05", "--json").results}
+
+
+def test_a_failure_stays_open_when_something_else_worked_later(garden: Program) -> None:
+    write_chat(
+        garden.home / "hose.jsonl", "garden",
+        ("2026-05-07T08:00:00Z", "user", "Mend the leak of the hose."), ("2026-05-07T08:01:00Z", "assistant", "Done."),
+        ("2026-05-07T08:02:00Z", "user", "No, that does not work, it still leaks."),
+        ("2026-05-07T08:03:00Z", "assistant", "I see. I have no more tape."),
+        ("2026-05-07T08:04:00Z", "user", "Then plant the tulips."), ("2026-05-07T08:05:00Z", "assistant", "Planted."),
+        ("2026-05-07T08:06:00Z", "user", "Great, that works, thank you! Water the ferns."),
+        ("2026-05-07T08:07:00Z", "assistant", "Watered."),
+    )  # fmt: skip
+    assert garden("index", "hose.jsonl").status == 0
+    found = [one["asked"] for one in garden("digest", "2026-05-07", "--json").results if one["section"] == "open"]
+    assert found == ["Mend the leak of the hose."]
+
+
+def test_the_end_of_a_conversation_that_leaves_work_is_open(program: Program) -> None:
+    write_chat(
+        program.home / "a.jsonl", "garden",
+        ("2026-05-04T08:00:00Z", "user", "Paint the fence green."),
+        ("2026-05-04T08:05:00Z", "assistant", "I painted the front. The back is not yet done."),
+    )  # fmt: skip
+    assert program("index", "a.jsonl").status == 0
+    lines = program("digest", "2026-05", "--json").results
+    assert [one["title"] for one in lines if one["section"] == "open"] == ["Paint the fence green"]

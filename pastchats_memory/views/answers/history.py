@@ -30,6 +30,7 @@ class DigestLineView(View):
     project: str
     status: Annotated[str, one_of(*STATUSES), "Status of a task; null for an episode.", NULL_IF_EMPTY]
     id: Annotated[ItemId, At("attempt.id")]
+    title: Annotated[str, "Title of the conversation that was worked on, of the episode, or of the task."]
     asked: Annotated[str, "The prompt, or the title of the task.", At("attempt.asked")]
     attempt: Annotated[Attempt, Flat(but=("id", "asked", "source_path"))]
     source_path: Annotated[SourcePath, At("attempt.source_path"), Shown(after="timestamp")]

@@ -1,0 +1,64 @@
+"""Recognise what a sentence states for later: a decision of the user, or work that an answer leaves open. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from pastchats_memory.episodes.supersession import find_replacements
+from pastchats_memory.text.lazy_pattern import LazyPattern
+from pastchats_memory.text.pasted import split_paste
+from pastchats_memory.text.shell import find_instruction
+from pastchats_memory.text.topics import measure_topic
+
+LONGEST_DECISION = 400
+"""Characters of a request that decides something; longer ones describe, quote or paste."""
+LEAST_TOPIC = 0.5
+"""Topic that the sentence of a decision names; "let's go with that" decides nothing that one can look up."""
+LAST_CHARACTERS = 3000
+"""Characters at the end of an answer that say what is left."""
+
+_SENTENCE = LazyPattern(r"(?<=[.!?;。！？])\s+|\n+")
+_DECIDES = LazyPattern(
+    r"""
+      \b(?:from\ now\ on|from\ here\ on|going\ forward|for\ good)\b
+    | \bdecision\b\s*(?:is\b|:)  |  \b(?:i|we)(?:'ve|\ have)?\ (?:now\ )?(?:decided|settled\ on|agreed\ (?:on|to))\b
+    | \b(?:we|i)(?:'ll|\ will|'re\ going\ to|\ are\ going\ to)\ (?:only\ )?(?:use|go\ with|stick\ (?:to|with)|stay\ (?:on|with)|keep|drop)\b
+    | \b(?:let's|lets|let\ us)\ (?:not\ )?(?:use|go\ with|stick\ (?:to|with)|stay\ (?:on|with)|keep|drop|switch\ to|move\ to)\b
+    | \b(?:do\ not|don't|never|always)\ use\b  |  \bno\ longer\b  |  \b(?:are|is)\ out\b  |  \bnot\b[^.!?\n]{0,60}\ any\ ?more\b
+    | \b(?:ab\ jetzt|wir\ nehmen|à\ partir\ de\ maintenant|a\ partir\ de\ ahora|de\ agora\ em\ diante)\b
+    | 从现在开始|以后都|今后|不再使用|これから(?:は|も)|今後は
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_UNDECIDED = LazyPattern(
+    r"[?？]\s*\Z|\A\W*(?:why|what|how|when|who|should|could|would|do|does|is|are|can)\b"
+    r"|\b(?:if|maybe|perhaps|might|what\ if|whether|wonder)\b",
+    re.IGNORECASE,
+)
+_LEFT_OPEN = LazyPattern(
+    r"""
+      \bstill\ (?:open|missing|to\ do|needs?\b|has\ to|have\ to|fails?|failing|broken|unsolved)
+    | \bremain(?:s|ing)\ (?:open|to\ be|issues?|work|tasks?|failures?|errors?)  |  \bleft\ to\ do\b  |  \bunfinished\b
+    | \bnot\ (?:yet\ )?(?:done|implemented|finished|fixed|wired|solved|resolved)\b  |  \b(?:could\ not|couldn't|was\ not\ able\ to)\b
+    | \b(?:haven't|have\ not|hasn't|has\ not)\ (?:yet\ )?(?:been\ )?(?:done|implemented|finished|fixed|tested|started)\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def is_decision(request: str) -> bool:
+    """Return whether a short request settles something that it names, or puts one thing in the place of another."""
+    typed = split_paste(find_instruction(request)).typed
+    if len(typed) > LONGEST_DECISION:
+        return False
+    if any(one.old and one.news for one in find_replacements(request)):
+        return True
+    return any(
+        _DECIDES.search(sentence) and not _UNDECIDED.search(sentence) and measure_topic(sentence) >= LEAST_TOPIC
+        for sentence in _SENTENCE.split(typed)
+    )
+
+
+def leaves_work_open(answer: str) -> bool:
+    """Return whether the end of an answer says that something is left to do."""
+    return _LEFT_OPEN.search(answer[-LAST_CHARACTERS:]) is not None

@@ -38,8 +38,10 @@ from pastchats_memory.fields import (
 )
 
 EXPORT = "export/1"
-TURN_KINDS = ("prompt", "command", "answer", "plan", "summary", "error", "result", "note")
 """Value of `schema` in every line of an export."""
+TURN_KINDS = ("prompt", "command", "answer", "plan", "summary", "error", "result", "note")
+REFUSED = "\nRefused by the user."
+"""Text below a call that the user refused. The user's reason is a turn of its own."""
 STATUSES = (
     "pending",
     "in_progress",

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from pastchats_memory.episodes import Utterance, list_recorded
-from pastchats_memory.model import Item
+from pastchats_memory.model import REFUSED, Item
 from pastchats_memory.text.shell import is_editor, is_read_only, is_shell
 
 MAX_COMMANDS, MAX_FILES = 3, 4
@@ -21,8 +21,6 @@ CUT = "…"
 """End of a shortened command or list of files."""
 _CHANGE_FOLDER = re.compile(r"\Acd [^\s;&|]+ *&& *")
 """Prefix that agents add to a command; it leaves little room for the command."""
-REFUSED = "\nRefused; the user said:"
-"""Text below a command that the user refused."""
 ABSOLUTE = re.compile(r"/|[A-Za-z]:/")
 
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pastchats_memory.episodes import is_user_turn
-from pastchats_memory.episodes.actions import CUT, REFUSED, calls_of, changed_files, relative_path, shell_commands
-from pastchats_memory.model import Item
+from pastchats_memory.episodes.actions import CUT, calls_of, changed_files, relative_path, shell_commands
+from pastchats_memory.model import REFUSED, Item
 from pastchats_memory.store import outcomes, recorded_calls
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.recorded_calls import RecordedTurn
@@ -217,8 +217,8 @@ def _find_runs(turns: Sequence[RecordedTurn], action: PlannedCommand | PlannedEd
 def _find_end(database: Database, run: _Run, action: PlannedCommand | PlannedEdit) -> _End | None:
     """Return how a failure ended: the user's reason, the command that worked, or the outcome of its episode."""
     if run.is_refused:
-        reason = f"\n{run.result}".partition(REFUSED)[2].strip()
-        return _End("refused", reason, run.turn.id) if reason else None
+        after = recorded_calls.read_around(database, run.turn, 1)[-1]
+        return _End("refused", after.content, after.id) if is_user_turn(after) else None
     turn = run.turn
     purpose = action.find_recorded_purpose(turn) if isinstance(action, PlannedCommand) else ""
     following = _list_following(database, turn, purpose) if purpose else []

@@ -85,7 +85,7 @@ def test_a_failure_is_matched_to_its_shortened_or_joined_call() -> None:
 
 
 def test_a_refused_command_is_not_listed() -> None:
-    refused = turn("tool", "$ make wipe\nRefused; the user said: not that one", kind="result")
+    refused = turn("tool", "$ make wipe\nRefused by the user.", kind="result")
     assert commands_of([turn("assistant", "I wipe it.", "Bash make wipe"), refused]) == []
 
 

@@ -2,7 +2,7 @@ import pytest
 
 from pastchats_memory.formats.agents.claude_code.dialect import parse_prompt
 from pastchats_memory.formats.agents.codex.dialect import strip_context
-from pastchats_memory.formats.base.tools import ToolCall, ToolResult, notable_result, parse_call, parse_result
+from pastchats_memory.formats.base.tools import ToolCall, ToolResult, list_rows, parse_call, parse_result
 from pastchats_memory.formats.base.turns import MOST_TOOLS, PendingTurn, TurnQueue
 from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.text.shell import is_editor
@@ -19,7 +19,7 @@ def test_a_call_with_strange_arguments_still_has_its_name(arguments):
     "value", [None, 7, [], [7], {}, {"content": 7}, "", '{"output":7}', '{"metadata":{"exit_code":true}}']
 )
 def test_a_strange_answer_is_no_finding(value):
-    assert notable_result(ToolCall("shell"), parse_result(value)) is None
+    assert list_rows(ToolCall("shell"), parse_result(value)) == []
 
 
 @pytest.mark.parametrize("command", [["apply_patch", "{}"], ["bash", "-lc", "apply_patch <<'EOF'\n{}\nEOF"]])
@@ -36,12 +36,11 @@ def test_an_answer_that_only_begins_as_json_is_kept_as_it_is():
 
 
 def test_a_stored_result_is_short_and_has_beginning_and_end():
-    kept = notable_result(
+    kept = list_rows(
         ToolCall("Bash", "pytest " + "-k x" * 500),
         ToolResult("first line\n" + "x" * 100_000 + "\nlast line", 1, failed=True),
     )
-    assert kept is not None
-    _, kind, text = kept
+    [(_, kind, text)] = kept
     assert kind == "error"
     assert len(text) <= 1000
     assert "first line" in text
@@ -68,14 +67,15 @@ def test_the_files_of_a_patch_are_what_the_call_is_about():
     assert labels == ["apply_patch glaze.py, rim.py"] * 3
 
 
-def test_words_of_a_refusal_are_stored_and_a_bare_refusal_is_not():
+def test_the_reason_of_a_refusal_is_the_words_of_the_person():
     push = ToolCall("bash git push", "git push")
     refused = "The user rejected permission to use this specific tool call"
-    kept = notable_result(
+    kept = list_rows(
         push, ToolResult(f"{refused} with the following feedback: not on a Friday", failed=True), any_dialect()
     )
-    assert kept == ("tool", "result", "$ git push\nRefused; the user said: not on a Friday")
-    assert notable_result(push, ToolResult(f"{refused}.", failed=True), any_dialect()) is None
+    refusal = ("tool", "result", "$ git push\nRefused by the user.")
+    assert kept == [refusal, ("user", "answer", "not on a Friday")]
+    assert list_rows(push, ToolResult(f"{refused}.", failed=True), any_dialect()) == [refusal]
 
 
 @pytest.mark.parametrize(
@@ -87,41 +87,49 @@ def test_words_of_a_refusal_are_stored_and_a_bare_refusal_is_not():
     ],
 )  # fmt: skip
 def test_internal_client_messages_are_no_results(answer):
-    assert notable_result(ToolCall("edit glaze.py"), ToolResult(answer, failed=True), any_dialect()) is None
+    assert list_rows(ToolCall("edit glaze.py"), ToolResult(answer, failed=True), any_dialect()) == []
 
 
 def test_a_check_without_output_passed_and_is_stored():
-    assert notable_result(ToolCall("Bash", "npx tsc --noEmit"), ToolResult("", 0)) == (
-        "tool",
-        "result",
-        "$ npx tsc --noEmit",
-    )
-    assert notable_result(ToolCall("Bash", "npm install"), ToolResult("", 0)) is None
+    assert list_rows(ToolCall("Bash", "npx tsc --noEmit"), ToolResult("", 0)) == [
+        (
+            "tool",
+            "result",
+            "$ npx tsc --noEmit",
+        )
+    ]
+    assert list_rows(ToolCall("Bash", "npm install"), ToolResult("", 0)) == []
 
 
 def test_a_command_that_fails_without_a_word_is_kept_unless_it_only_looks():
-    assert notable_result(ToolCall("Bash", "curl -s localhost"), ToolResult("", 7, failed=True)) == (
-        "tool",
-        "error",
-        "$ curl -s localhost\nExit code 7",
-    )
-    assert notable_result(ToolCall("Bash", "grep -rn x src"), ToolResult("", 1, failed=True)) is None
+    assert list_rows(ToolCall("Bash", "curl -s localhost"), ToolResult("", 7, failed=True)) == [
+        (
+            "tool",
+            "error",
+            "$ curl -s localhost\nExit code 7",
+        )
+    ]
+    assert list_rows(ToolCall("Bash", "grep -rn x src"), ToolResult("", 1, failed=True)) == []
 
 
 def test_a_command_that_works_after_it_failed_is_kept_once():
     drafts, call = TurnQueue(), ToolCall("Bash pip install -e .", "pip install -e .")
-    assert drafts.notable_result(call, ToolResult("Successfully installed", 0)) is None
-    assert drafts.notable_result(call, ToolResult("no backend", 1, failed=True)) == (
-        "tool",
-        "error",
-        "$ pip install -e .\nExit code 1\nno backend",
-    )
-    assert drafts.notable_result(call, ToolResult("Successfully installed", 0)) == (
-        "tool",
-        "result",
-        "$ pip install -e .\nSuccessfully installed",
-    )
-    assert drafts.notable_result(call, ToolResult("Successfully installed", 0)) is None
+    assert drafts.list_rows(call, ToolResult("Successfully installed", 0)) == []
+    assert drafts.list_rows(call, ToolResult("no backend", 1, failed=True)) == [
+        (
+            "tool",
+            "error",
+            "$ pip install -e .\nExit code 1\nno backend",
+        )
+    ]
+    assert drafts.list_rows(call, ToolResult("Successfully installed", 0)) == [
+        (
+            "tool",
+            "result",
+            "$ pip install -e .\nSuccessfully installed",
+        )
+    ]
+    assert drafts.list_rows(call, ToolResult("Successfully installed", 0)) == []
 
 
 def test_the_last_calls_are_noted_in_the_order_in_which_they_were_made_last():
@@ -139,10 +147,10 @@ def test_a_made_edit_stays_noted_after_a_refusal_in_the_same_words():
     drafts.add(PendingTurn("assistant", "answer", 1, ["I edit it."]))
     drafts.add_tool(edit)
     drafts.add(PendingTurn("assistant", "answer", 2, ["And once more."]))
-    drafts.notable_result(edit, ToolResult("not found", failed=True))
+    drafts.list_rows(edit, ToolResult("not found", failed=True))
     for output in (ToolResult("edited"), ToolResult("not found", failed=True)):
         drafts.add_tool(edit)
-        drafts.notable_result(edit, output)
+        drafts.list_rows(edit, output)
     assert [turn.metadata["tools"] for turn in drafts.flush()] == [["Edit a.py"], ["Edit a.py"]]
 
 
@@ -164,17 +172,19 @@ def test_a_file_is_what_a_call_is_about_however_its_key_is_spelled() -> None:
 def test_the_end_of_a_background_command_is_kept_where_its_client_asks_for_it():
     ended = ToolResult("57 passed in 4.10s")
     for label in ("BashOutput b1f2c3", "TaskOutput 7", "write_stdin"):
-        assert notable_result(ToolCall(label), ended, any_dialect()) == (
-            "tool",
-            "result",
-            f"{label}\n57 passed in 4.10s",
-        )
-    assert notable_result(ToolCall("Read pytest.log"), ended) is None
+        assert list_rows(ToolCall(label), ended, any_dialect()) == [
+            (
+                "tool",
+                "result",
+                f"{label}\n57 passed in 4.10s",
+            )
+        ]
+    assert list_rows(ToolCall("Read pytest.log"), ended) == []
 
 
 def test_a_failure_that_a_pipe_hides_is_an_error_until_the_command_works():
     drafts = TurnQueue()
     call = ToolCall("Bash", "./load.sh | tail -3")
-    assert drafts.notable_result(call, ToolResult("IndexError: list index out of range"))[1] == "error"
-    assert drafts.notable_result(call, ToolResult("loaded 12 rows"))[1] == "result"
-    assert drafts.notable_result(call, ToolResult("loaded 12 rows")) is None
+    assert drafts.list_rows(call, ToolResult("IndexError: list index out of range"))[0][1] == "error"
+    assert drafts.list_rows(call, ToolResult("loaded 12 rows"))[0][1] == "result"
+    assert drafts.list_rows(call, ToolResult("loaded 12 rows")) == []

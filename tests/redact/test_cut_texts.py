@@ -13,7 +13,7 @@ from pastchats_memory.formats.base.tools import (
     TAIL_LENGTH,
     ToolResult,
     cut_middle,
-    notable_result,
+    list_rows,
     parse_call,
 )
 from pastchats_memory.redact import redact
@@ -36,9 +36,8 @@ def pieces(written: str) -> Iterator[str]:
 
 
 def heading(text: str) -> str:
-    found = notable_result(parse_call("Bash", {"command": text}), ToolResult("boom", 1, failed=True))
-    assert found is not None
-    return found[2]
+    [(_, _, row)] = list_rows(parse_call("Bash", {"command": text}), ToolResult("boom", 1, failed=True))
+    return row
 
 
 def label(text: str) -> str:

@@ -70,8 +70,12 @@ class Dialect:
     """Beginnings of results, without an exit code, of a command that could not be started."""
     noise: tuple[str, ...] = ()
     """Beginnings of errors between agent and client that are not worth a row."""
-    refusals: tuple[str, ...] = ()
-    """Phrases in such an error after which it quotes why the person refused."""
+    refused: tuple[str, ...] = ()
+    """Beginnings of results of calls that the person refused."""
+    reasons: tuple[str, ...] = ()
+    """Phrases in such a result after which it quotes why the person refused."""
+    reason_notes: tuple[str, ...] = ()
+    """Beginnings of the client's own note to the agent behind that reason."""
 
     def __or__(self, other: Dialect) -> Dialect:
         """Return the spellings of both; those of `self` are tried first."""
@@ -87,7 +91,9 @@ class Dialect:
             polling=_union(self.polling, other.polling),
             never_ran=_union(self.never_ran, other.never_ran),
             noise=_union(self.noise, other.noise),
-            refusals=_union(self.refusals, other.refusals),
+            refused=_union(self.refused, other.refused),
+            reasons=_union(self.reasons, other.reasons),
+            reason_notes=_union(self.reason_notes, other.reason_notes),
         )
 
     def parse_command(self, name: str, words: str = "") -> UserText:

@@ -202,10 +202,10 @@ class SessionBuilder:
         self.add_output(call, output, replace(at, native_id=self._row_id(at, call_id) or at.native_id))
 
     def add_output(self, call: ToolCall, output: ToolResult, at: Position) -> None:
-        """Add the row of a call and its result, if they are worth one."""
-        found = self.queue.notable_result(call, output)
-        if found is not None:
-            self.add_turn(*found, at)
+        """Add the rows of a call and its result, if they are worth any."""
+        for number, row in enumerate(self.queue.list_rows(call, output)):
+            native_id = f"{at.native_id}:reason" if number and at.native_id else at.native_id
+            self.add_turn(*row, replace(at, native_id=native_id))
 
     def _row_id(self, at: Position, call_id: str) -> str:
         if self.unique_calls:

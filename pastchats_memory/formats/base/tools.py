@@ -13,7 +13,7 @@ import orjson
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.questions import Questions, is_question_tool, parse_answers, parse_questions
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, number_of, text_of
-from pastchats_memory.model import Edit
+from pastchats_memory.model import REFUSED, Edit
 from pastchats_memory.text.clean import clean
 from pastchats_memory.text.shell import classify_check, hides_failure, is_editor, is_read_only, written_files
 from pastchats_memory.text.tracker_words import folded
@@ -178,32 +178,42 @@ def parse_printed(fields: Json, *, failed: bool = False) -> ToolResult:
     return ToolResult(text, code, failed=failed or bool(code))
 
 
-def notable_result(
+def list_rows(
     call: ToolCall, output: ToolResult, dialect: Dialect = COMMON, *, failed_before: bool = False
-) -> tuple[str, str, str] | None:
-    """Return role, kind and text of the row for a call and its result, or None if it is not worth one.
+) -> list[tuple[str, str, str]]:
+    """Return role, kind and text of each row for a call and its result; none if it is not worth one.
 
-    The row is a tool's `error` or `result`, or the person's `answer` to the agent's questions. A check without output
-    passed; a command without output may have failed. `failed_before` says that the last run of the same command failed.
+    A row is a tool's `error` or `result`, or the person's `answer` to the agent's questions. A refused call has a row
+    that says so, and the person's reason is an `answer` behind it. A check without output passed; a command without
+    output may have failed. `failed_before` says that the last run of the same command failed.
     """
     text = clean(output.text).strip()
     text = text.removeprefix("<tool_use_error>").removesuffix("</tool_use_error>").strip()
     if not output.failed and not call.command and (answers := parse_answers(call.questions, text, dialect.answers)):
-        return "user", "answer", answers
+        return [("user", "answer", answers)]
+    if text.startswith(dialect.refused):
+        reason = _parse_reason(text, dialect)
+        refusal = ("tool", "result", f"{_heading(call)}{REFUSED}")
+        return [refusal, ("user", "answer", reason)] if reason else [refusal]
     if text.startswith(dialect.noise):
-        phrases = (phrase for phrase in dialect.refusals if phrase in text)
-        if (first := min(phrases, key=text.find, default=None)) is None:
-            return None
-        reason = text.partition(first)[2].strip()
-        return "tool", "result", f"{_heading(call)}\nRefused; the user said: {cut_middle(reason)}"
+        return []
     is_check = _is_check(call, text, dialect)
     failed = has_failed(call, output, dialect)
     if not failed and not failed_before and not is_check:
-        return None
+        return []
     if not text and output.failed and (output.exit_code is None or is_read_only(call.command)):
-        return None
+        return []
     code = f"Exit code {output.exit_code}\n" if output.failed and output.exit_code is not None else ""
-    return "tool", "error" if failed else "result", f"{_heading(call)}\n{code}{cut_middle(text)}".rstrip()
+    return [("tool", "error" if failed else "result", f"{_heading(call)}\n{code}{cut_middle(text)}".rstrip())]
+
+
+def _parse_reason(text: str, dialect: Dialect) -> str:
+    """Return why the person refused, without the client's note behind it; empty if they gave no reason."""
+    first = min((phrase for phrase in dialect.reasons if phrase in text), key=text.find, default=None)
+    reason = text.partition(first)[2] if first else ""
+    for note in dialect.reason_notes:
+        reason = reason.partition(f"\n\n{note}")[0]
+    return reason.strip()
 
 
 def has_failed(call: ToolCall, output: ToolResult, dialect: Dialect = COMMON) -> bool:

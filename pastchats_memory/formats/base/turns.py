@@ -10,7 +10,7 @@ from pastchats_memory.formats.base.checkpoint import digest
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, number_of, text_of
 from pastchats_memory.formats.base.todo_lists import TodoLists
-from pastchats_memory.formats.base.tools import ToolCall, ToolResult, has_failed, notable_result
+from pastchats_memory.formats.base.tools import ToolCall, ToolResult, has_failed, list_rows
 from pastchats_memory.model import Edit, Task, Turn
 from pastchats_memory.text.clean import clean
 from pastchats_memory.text.shell import is_editor
@@ -157,8 +157,8 @@ class TurnQueue:
             if self._edits[label] == 0 and label in tools:
                 tools.remove(label)
 
-    def notable_result(self, call: ToolCall, output: ToolResult) -> tuple[str, str, str] | None:
-        """Return role, kind and text of the row for a call and its result, or None if it is not worth one.
+    def list_rows(self, call: ToolCall, output: ToolResult) -> list[tuple[str, str, str]]:
+        """Return role, kind and text of each row for a call and its result; none if it is not worth one.
 
         A command that failed before is worth a row when it succeeds. A refused edit leaves the answer's list.
         """
@@ -171,7 +171,7 @@ class TurnQueue:
         elif failed and call.command and call.command not in self._failed:
             self._failed.append(call.command)
             del self._failed[:-MOST_FAILED]
-        return notable_result(call, output, self._dialect, failed_before=failed_before)
+        return list_rows(call, output, self._dialect, failed_before=failed_before)
 
     def add_todo_call(
         self, name: str, arguments: object, call_id: str = "", at: str | None = None, line: int = 0

@@ -45,7 +45,7 @@ HOOKS = HookDialect(
 
 CLAUDE_CODE = Format(
     name="claude-code",
-    version=9,
+    version=10,
     detect=deferred("agents.claude_code.reader:detect"),
     read=deferred("agents.claude_code.reader:read"),
     program="Claude Code",

@@ -79,5 +79,7 @@ DIALECT = COMMON | Dialect(
     prompts=(parse_prompt,),
     polling=_WORDS["polling"],
     noise=_WORDS["noise"],
-    refusals=_WORDS["refusals"],
+    refused=_WORDS["refused"],
+    reasons=_WORDS["reasons"],
+    reason_notes=_WORDS["reason_notes"],
 )  # fmt: skip

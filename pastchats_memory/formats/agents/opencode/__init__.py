@@ -197,7 +197,7 @@ def _from_events(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
 
 OPENCODE = Format(
     name="opencode",
-    version=10,
+    version=11,
     detect=confident(matches, 90),
     read=read,
     program="OpenCode, Kilo CLI",

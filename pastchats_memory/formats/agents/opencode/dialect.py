@@ -1,4 +1,4 @@
-"""OpenCode's own spellings of errors between agent and client."""
+"""OpenCode's own spellings of errors between agent and client, and of refusals."""
 
 from __future__ import annotations
 
@@ -7,5 +7,6 @@ from pastchats_memory.formats.base.dialect import COMMON, Dialect, read_spelling
 _WORDS = read_spellings(__file__)
 DIALECT = COMMON | Dialect(
     noise=_WORDS["noise"],
-    refusals=_WORDS["refusals"],
+    refused=_WORDS["refused"],
+    reasons=_WORDS["reasons"],
 )  # fmt: skip

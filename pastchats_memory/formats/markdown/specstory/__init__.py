@@ -272,11 +272,10 @@ def _add_tool(part: _Part, block: Sequence[str], fold: Fold, builder: SessionBui
     )
     answer = content.output  # empty for a command that never ended
     ended = answer.text or answer.failed or answer.exit_code is not None
-    row = (
-        ("user", "answer", content.replies) if content.replies else ended and queue.notable_result(content.call, answer)
-    )
-    if row:
-        builder.add_turn(*row, at)
+    if content.replies:
+        builder.add_turn("user", "answer", content.replies, at)
+    elif ended:
+        builder.add_output(content.call, answer, at)
 
 
 def _locate(part: _Part, start: int, end: int) -> Position:

@@ -274,7 +274,8 @@ def _parse_ended(name: str, text: str, *, failed: bool) -> ToolResult:
     if name == "run_shell_command":
         return parse_gemini_output(text, failed=failed)
     output = parse_droid_output(text, failed=failed) if name == "Execute" else parse_result(text, any_dialect())
-    return replace(output, failed=output.failed or failed or text.startswith((*ERROR_BEGINNINGS, *any_dialect().noise)))
+    failures = (*ERROR_BEGINNINGS, *any_dialect().noise, *any_dialect().refused)
+    return replace(output, failed=output.failed or failed or text.startswith(failures))
 
 
 def _parse_replies(outside: Sequence[str]) -> str:

@@ -700,7 +700,7 @@ class Memory:
         return self.tasks.recall(query, filters, limit)
 
     def check_prior_work(self, query: str) -> PriorWork:
-        """Return whether something is done, in progress, failed, superseded or new, with the three best matches."""
+        """Return whether something is done, in progress, failed, superseded, asked before or new, with the best matches."""
         return self.tasks.check_prior_work(utf8(query))
 
     def consult_episodic_memory(self, query: str, limit: int = 5) -> tuple[list[ResolvedTask], tuple[str, ...]]:

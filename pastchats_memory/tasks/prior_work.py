@@ -1,4 +1,4 @@
-"""Check whether work is new, done, in progress, failed before or superseded."""
+"""Check whether work is new, asked before, done, in progress, failed before or superseded."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.episodes.actions import actions_of
 from pastchats_memory.episodes.load import load_episode
 from pastchats_memory.episodes.problems import MIN_SHARED_WORDS, extract_subject, is_same_problem
+from pastchats_memory.episodes.statements import refutes
 from pastchats_memory.episodes.threads import cite_attempts, describe_attempt, find_thread
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.fields import As, At, Flat, Shown, View, shown_as
-from pastchats_memory.model import RESOLVED, Attempt, Filters, Item, StoredTask
+from pastchats_memory.model import RESOLVED, Attempt, Filters, Hit, Item, StoredTask
 from pastchats_memory.search.pipeline import search
 from pastchats_memory.search.request import Request
 from pastchats_memory.store import outcomes, sources, vectors
@@ -31,7 +32,7 @@ from pastchats_memory.tasks.similarity import (
 from pastchats_memory.text.display import escape_name
 from pastchats_memory.text.tracker_words import folded
 
-Verdict = Literal["done", "in_progress", "failed_before", "superseded", "new"]
+Verdict = Literal["done", "in_progress", "failed_before", "superseded", "asked_before", "new"]
 MAX_RESULTS = 3
 SUPERSEDED_WORDS = frozenset({"superseded", "obsolete", "duplicate", "replaced"})
 """Raw status words of a task that another task replaced."""
@@ -44,6 +45,8 @@ MAX_COMPARED_LENGTH = 400
 """Characters of a user turn that are compared with the query."""
 MAX_LATER_EPISODES = 6
 """Episodes after a request in which the work may be finished."""
+MIN_REFUTED_WORDS = 2
+"""Words of the query's subject that a later prompt shares which refutes a success."""
 MIN_SIMILARITY = 0.35
 """Cosine below which a resolved task that shares no word with the problem is left out."""
 
@@ -59,6 +62,8 @@ class PriorEpisode(NamedTuple):
     later_success: Attempt | None = None
     """A later attempt that succeeded: of the same problem if this one failed, or one that says so in the query's words."""
     superseded_by: Attempt | None = None
+    refuted_by: Attempt | None = None
+    """A later prompt that says that the work did not help."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +131,7 @@ def _measure_turns(database: Database, session: ModelSession, query: TaskQuery, 
 
 
 def find_similar_episodes(database: Database, session: ModelSession, query: TaskQuery) -> list[PriorEpisode]:
-    """Return answered episodes with a user turn that is similar to the query, the most similar first."""
+    """Return episodes with a user turn that is similar to the query, the most similar first."""
     user_turns = Filters(role="user", notes=False)
     topic = extract_subject(query.text)
     cosines = _measure_turns(database, session, query, user_turns)
@@ -138,17 +143,21 @@ def find_similar_episodes(database: Database, session: ModelSession, query: Task
         cosine = cosines[item.id]
         match = score_similarity(cosine, cosine, query.text, item.content[:MAX_COMPARED_LENGTH])
         turns, ending = load_episode(database, item)
-        if ending.is_answered:
-            thread = find_thread(database, turns, ending, related)
-            later = thread.after if thread.after and _has_visible_work(database, thread.after) else None
-            episode = PriorEpisode(
-                attempt=describe_attempt(database, item, ending),
-                is_same=match.is_duplicate and is_same_problem(query.text, item.content),
-                is_done=_is_done(database, item, turns, ending),
-                later_success=later or _find_reported_success(database, item, ending, topic),
-                superseded_by=thread.superseded_by,
-            )
-            found.append((match.score, episode))
+        thread = find_thread(database, turns, ending, related)
+        later = thread.after if thread.after and _has_visible_work(database, thread.after) else None
+        own = describe_attempt(database, item, ending)
+        is_done = ending.is_answered and _is_done(database, item, turns, ending)
+        later = later or _find_reported_success(database, item, ending, topic)
+        done = own if is_done else later
+        episode = PriorEpisode(
+            attempt=own,
+            is_same=match.is_duplicate and is_same_problem(query.text, item.content),
+            is_done=is_done,
+            later_success=later,
+            superseded_by=thread.superseded_by,
+            refuted_by=_find_refutation(database, done, topic, related) if done else None,
+        )
+        found.append((match.score, episode))
     return [episode for _, episode in sorted(found, key=lambda pair: -pair[0])]
 
 
@@ -190,6 +199,25 @@ def _find_reported_success(database: Database, item: Item, ending: Ending, topic
     return None
 
 
+def _find_refutation(
+    database: Database, done: Attempt, topic: frozenset[str], related: Sequence[Hit]
+) -> Attempt | None:
+    """Return the prompt that refutes a success: the next one in its conversation, or a later one about the topic."""
+    (item,) = turn_rows.items(database, [int(done.id)])
+    _, ending = load_episode(database, item)
+    following = outcomes.after(database, item.project, item.conversation_id or "", ending.last_index, 1)
+    later = [
+        int(hit.id)
+        for hit in sorted(related, key=lambda hit: hit.timestamp or "")
+        if hit.source_project == item.project and (hit.timestamp or "") > (item.timestamp or "~")
+        and int(hit.id) != item.id and len(topic & extract_subject(hit.content)) >= MIN_REFUTED_WORDS
+    ]  # fmt: skip
+    for turn in turn_rows.items(database, [*(one.question_id for one in following), *later]):
+        if refutes(turn.content):
+            return describe_attempt(database, turn, load_episode(database, turn)[1])
+    return None
+
+
 def _has_visible_work(database: Database, attempt: Attempt) -> bool:
     (item,) = turn_rows.items(database, [int(attempt.id)])
     return _has_work(load_episode(database, item)[0])
@@ -211,20 +239,26 @@ def decide_verdict(
     if same:
         verdict, reason = judge_task(same[0].task, project)
         return PriorWork(verdict, reason, results)
+    weaker: PriorWork | None = None
     superseded = {one.superseded_by.id: one for one in reversed(episodes) if one.superseded_by is not None}
     for episode in (one for one in episodes if one.is_same):
         earlier = superseded.get(episode.attempt.id)
         if earlier and not topic & (extract_subject(episode.attempt.asked) - extract_subject(earlier.attempt.asked)):
             episode = earlier  # noqa: PLW2901 - the query shares only the words of the superseded request
-        if decision := _judge_episode(episode):
-            verdict, reason, attempts = decision
-            return PriorWork(verdict, reason, results[: MAX_RESULTS - len(attempts)], attempts)
+        verdict, reason, attempts = _judge_episode(episode)
+        work = PriorWork(verdict, reason, results[: MAX_RESULTS - len(attempts)], attempts)
+        if verdict != "asked_before" and episode.refuted_by is None:
+            return work
+        if weaker is None or weaker.verdict == "asked_before":
+            weaker = work
+    if weaker is not None:
+        return weaker
     nearest = f"; the nearest is t:{results[0].task.key}" if results else ""
     return PriorWork("new", f"No task and no conversation asks for the same{nearest}.", results)
 
 
-def _judge_episode(episode: PriorEpisode) -> tuple[Verdict, str, tuple[Attempt, ...]] | None:
-    """Return verdict, reason and evidence of an episode that did the work or failed at it, else None."""
+def _judge_episode(episode: PriorEpisode) -> tuple[Verdict, str, tuple[Attempt, ...]]:
+    """Return verdict, reason and evidence of an episode that asks for the same."""
     attempt = episode.attempt
     if later := episode.superseded_by:
         reason = (
@@ -232,11 +266,16 @@ def _judge_episode(episode: PriorEpisode) -> tuple[Verdict, str, tuple[Attempt, 
         )
         return "superseded", reason, (attempt, later)
     done = attempt if episode.is_done else episode.later_success
+    if done is not None and (refuted := episode.refuted_by) is not None:
+        reason = (
+            f"A conversation about it ended well (id {done.id}), but a later message refutes that (id {refuted.id})."
+        )
+        return "failed_before", reason, (done, refuted)
     if done is not None:
         return "done", f"A conversation about it ended well (id {done.id}).", (done,)
     if attempt.outcome == "failed":
         return "failed_before", f"A conversation about it ended in failure (id {attempt.id}).", (attempt,)
-    return None
+    return "asked_before", f"It was asked before, outcome {attempt.outcome}: id {attempt.id}.", (attempt,)
 
 
 def judge_task(task: StoredTask, project: str | None = None) -> tuple[Verdict, str]:

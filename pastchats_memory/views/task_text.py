@@ -18,6 +18,7 @@ VERDICTS = {
     "in_progress": "In progress",
     "failed_before": "Failed before",
     "superseded": "Superseded",
+    "asked_before": "Asked before",
     "new": "New",
 }
 BAR_WIDTH = 10

@@ -42,8 +42,41 @@ def test_accepted_work_is_done(tmp_path: Path) -> None:
     assert verdict(tmp_path, (("user", WISH), EDIT, DONE, THANKS)) == ("done", [WISH])
 
 
-def test_an_answer_without_work_is_new(tmp_path: Path) -> None:
-    assert verdict(tmp_path, (("user", WISH), DONE, THANKS)) == ("new", [])
+def test_an_answer_without_work_was_asked_before(tmp_path: Path) -> None:
+    assert verdict(tmp_path, (("user", WISH), DONE, THANKS)) == ("asked_before", [WISH])
+
+
+def test_a_conversation_with_unknown_outcome_was_asked_before(program) -> None:
+    write_conversation(program.home / "history", 1, ("user", WISH), EDIT, DONE)
+    assert program("index", "history").status == 0
+    run = program("check-prior-work", WISH)
+    assert run.status == 0
+    assert run.stdout.startswith("Asked before: It was asked before, outcome unknown: id 1.")
+
+
+def test_a_request_that_was_stopped_before_any_answer_was_asked_before(tmp_path: Path) -> None:
+    assert verdict(tmp_path, (("user", WISH),))[0] == "asked_before"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    ["No, the hours are still wrong in the sheet.", "That did not fix it.", "the hours are back in the old file"],
+)
+def test_a_success_that_the_next_prompt_rejects_is_not_done(tmp_path: Path, reply: str) -> None:
+    turns = (("user", WISH), EDIT, DONE, ("user", reply), ("assistant", "I see."))
+    assert verdict(tmp_path, turns)[0] in {"failed_before", "asked_before"}
+
+
+def test_a_success_that_a_later_conversation_refutes_is_not_done(tmp_path: Path) -> None:
+    later = "So the spreadsheet did not cure the mess with the opening hours of the museum. Ideas?"
+    first = (("user", WISH), EDIT, DONE, THANKS, ("assistant", "Good."))
+    assert verdict(tmp_path, first, (("user", later), ("assistant", "None yet."))) == ("failed_before", [WISH, later])
+
+
+def test_a_later_success_after_a_refutation_is_done(tmp_path: Path) -> None:
+    later = ("user", "The spreadsheet did not cure the mess with the opening hours of the museum.")
+    first, last = (("user", WISH), EDIT, DONE, THANKS), (("user", WISH), EDIT, DONE, THANKS)
+    assert verdict(tmp_path, first, (later, ("assistant", "Hm.")), last)[0] == "done"
 
 
 PROPOSED = ("assistant", "I would take a sheet with a row for each day. Shall I?")
@@ -51,7 +84,7 @@ PROPOSED = ("assistant", "I would take a sheet with a row for each day. Shall I?
 
 @pytest.mark.parametrize(
     ("wish", "expected"),
-    [(WISH, "done"), ("Where do we keep the opening hours of the museum, in a spreadsheet?", "new")],
+    [(WISH, "done"), ("Where do we keep the opening hours of the museum, in a spreadsheet?", "asked_before")],
 )
 def test_work_after_a_bare_yes_counts_for_a_request_but_not_for_a_question(
     tmp_path: Path, wish: str, expected: str
@@ -60,7 +93,9 @@ def test_work_after_a_bare_yes_counts_for_a_request_but_not_for_a_question(
     assert verdict(tmp_path, turns)[0] == expected
 
 
-@pytest.mark.parametrize(("reply", "expected"), [("yes please", "done"), ("<command-name>/tidy</command-name>", "new")])
+@pytest.mark.parametrize(
+    ("reply", "expected"), [("yes please", "done"), ("<command-name>/tidy</command-name>", "asked_before")]
+)
 def test_work_after_a_client_command_does_not_count(tmp_path: Path, reply: str, expected: str) -> None:
     turns = (("user", WISH), PROPOSED, ("user", reply), EDIT, DONE, THANKS)
     (tmp_path / "history").mkdir()
@@ -145,4 +180,4 @@ def test_work_that_a_later_request_finished_is_done_if_its_answer_names_it(tmp_p
     query = "opening hours of the museum vanish from the spreadsheet"
     assert verdict(tmp_path / "named", turns, query=query) == ("done", ["What is the clean way?"])
     other = (*turns[:5], ("assistant", "Now it uses a queue."), THANKS)
-    assert verdict(tmp_path / "unnamed", other, query=query)[0] == "new"
+    assert verdict(tmp_path / "unnamed", other, query=query)[0] == "asked_before"

@@ -763,6 +763,8 @@ class RecallEntry(NamedTuple):
     reverted_by: Annotated[str, "Short hash of the commit that reverted that one.", NULL_IF_EMPTY] = ""
     supersedes: Annotated[str, HIDDEN] = ""
     """Id of an earlier decision of the block that this one replaced; empty for none."""
+    no_resume: Annotated[str, HIDDEN] = ""
+    """Why its session cannot be resumed; empty if nothing is known against it."""
     is_short: Annotated[bool, HIDDEN] = False
     """Whether room is scarce, so that its source is named without its folder."""
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Annotated, NamedTuple
 
+from pastchats_memory.episodes.session_folder import find_obstacle
 from pastchats_memory.fields import NULL_IF_EMPTY, Shown, shown_as
 from pastchats_memory.files.archives import archive_of
 from pastchats_memory.files.command_line import join_command
@@ -57,7 +58,7 @@ class ResumableTurn(NamedTuple):
 
 
 def find_resumption(database: Database, turn: ResumableTurn) -> Resumption:
-    """Return how to resume the session of a turn, unless its own file is gone. Raises BrokenFormat."""
+    """Return how to resume the session of a turn, unless its own file or its folder is gone. Raises BrokenFormat."""
     format_ = _format_of(turn.metadata)
     program = format_.program if format_ else ""
 
@@ -74,6 +75,8 @@ def find_resumption(database: Database, turn: ResumableTurn) -> Resumption:
     if path is None or archive_of(path) is not None:
         host = next(filter(None, map(other_machine, turn.paths)), None)
         return refuse(f"it lies on the machine {host}" if host else "the session's own file is gone")
+    if obstacle := find_obstacle(database, turn.project, turn.conversation_id):
+        return refuse(obstacle)
     stored = turns.first_folder(database, turn.project, turn.conversation_id)
     folder = None if stored is None else str(resolve_path(stored))
     return Resumption(program, tuple(format_.resume(StoredSession(turn.conversation_id, path, folder))), folder, "")

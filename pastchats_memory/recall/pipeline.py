@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from pastchats_memory.embed import Embedder
+from pastchats_memory.episodes.session_folder import find_obstacle
 from pastchats_memory.model import Hit, Hits, RecallBlock, RecallEntry
 from pastchats_memory.recall.budget import fit_budget
 from pastchats_memory.recall.commits import add_commits
@@ -80,7 +81,18 @@ def find_entries(database: Database, embedder: Embedder, request: RecallRequest)
     cited = resolve_citations(database, entries)
     if request.folder is not None:
         cited = add_commits(cited, request.folder)
+    cited = [_note_obstacle(database, entry) for entry in cited]
     return Found(cited, terms.weights, found.warnings)
+
+
+def _note_obstacle(database: Database, entry: RecallEntry) -> RecallEntry:
+    """Return the entry with the reason why its session cannot be resumed, if there is one."""
+    first = entry.first
+    if first.task is not None or first.conversation_id is None:
+        return entry
+    if first.citation is not None and first.citation.state == "gone":
+        return entry._replace(no_resume="its file is gone")
+    return entry._replace(no_resume=find_obstacle(database, first.source_project, first.conversation_id))
 
 
 def _join(own: Found, of_team: Found, limit: int) -> Found:

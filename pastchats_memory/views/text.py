@@ -185,6 +185,8 @@ def _render_entry_sources(memory: RecallEntry) -> str:
     is_own = not first.author
     is_resumable = is_own and first.conversation_id is not None and first.task is None and first.type != "note"
     resume = f" · resume {escape_name(first.id)}" if is_resumable else ""
+    if resume and memory.no_resume:
+        resume = f" · no resume: {escape_name(memory.no_resume)}"
     if first is hit:
         return source + resume
     is_near = hit.source_path == first.source_path and hit.source_line is not None and not note_citation(hit.citation)

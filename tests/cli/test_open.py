@@ -231,3 +231,19 @@ def test_each_agent_resumes_by_its_own_command(name: str, command: list[str]) ->
     resume = load_format(name).resume
     assert resume is not None
     assert resume(StoredSession("s-1/subagent", Path("session.jsonl"), None)) == command
+
+
+def test_a_session_whose_folder_is_gone_is_not_resumed_there(kiln: Program) -> None:
+    (kiln.home / "kiln works").rmdir()
+    run = kiln("resume", "1")
+    assert (run.status, run.stdout) == (1, "")
+    assert f"its folder {kiln.home / 'kiln works'} is gone" in run.stderr
+    shown = kiln("recall", "kiln relay").stdout
+    assert f"no resume: its folder {kiln.home / 'kiln works'} is gone" in shown
+    assert "· resume 1" not in shown
+
+
+def test_a_session_of_another_system_is_not_resumed_here(program: Program) -> None:
+    write_claude(program.home / "claude" / "a.jsonl", r"C:\Users\ada\kiln")
+    assert program("index", "claude").status == 0
+    assert r"its folder C:\Users\ada\kiln is one of another system" in program("resume", "1").stderr

@@ -609,10 +609,8 @@ BASES: Mapping[str, str] = {
     "asked_again": "the user asked again",
     "unanswered": "before any answer",
     "broke_off": "before the end",
-    "moved_on": "no objection; the user moved on after",
-    "stands": "no reply; not tested",
+    "taken_up": NEXT_MESSAGE,
     "built_on": NEXT_MESSAGE,
-    "task_completed": "task completed",
     "judged": "judged",
 }
 """How a line relates to the outcome that it shows, by signal, unless it speaks for itself as `12 passed` does."""

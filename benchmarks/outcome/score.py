@@ -38,7 +38,7 @@ class Scored:
 
 LEASTS = (0, 0.7, 0.8, 0.85, 0.9, 0.95)
 """Confidences that the curve has."""
-VERDICTS = ("worked", "failed", "mixed", "unknown")
+VERDICTS = ("worked", "failed", "mixed", "stopped", "unknown")
 
 
 def table(name: str) -> list[dict[str, str]]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 CRITERIA = """
-Worked: the requested result exists, and something shows it: a check that passed, the edit or the result itself, or the user's next
+Worked: the requested result exists, and something shows it: a check that passed, a commit, or the user's next
 message, which counts more than the answer. Failed: the last check failed, the answer gives up, the work was undone, or the
 next message complains or repeats the request. Mixed: both are shown. Stopped: it was cut off from outside, such as by a limit, an error of
 the service, Esc without a complaint, or the end of the session. Unknown: nothing shows it, such as an answer without a reply or a

@@ -275,7 +275,7 @@ class Tools:
     ) -> Annotated[CallToolResult, brief.SheetsAnswer]:
         """Label the outcome of an earlier episode after reading it; your label replaces that of the rules.
 
-        Worked: the result is there, and a check, the result itself or the user's next words show it; these count more than the
+        Worked: the result is there, and a check, a commit or the user's next words show it; these count more than the
         answer's own claim. Failed: the last check failed, the answer gives up, the work was undone, or the user's next
         words complain or repeat the request. Mixed: parts of both are shown. Stopped: it was cut off from outside (a limit, an error
         of the service, Esc without a complaint, the end of the session). Unknown: nothing shows it.

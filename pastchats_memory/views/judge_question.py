@@ -9,9 +9,9 @@ from pastchats_memory.text.recall_block import JUDGE_MARK
 RULES = """\
 Read the episode below and say whether the request was fulfilled by its end, as far as the text proves it.
 
-- worked: the requested result exists and something shows it: a check that passed, an edit without an error, the result itself in the
-  answer, or the user's next message accepts it or builds on it. A question worked if the next message accepts the answer or uses it; a
-  message about something else shows nothing.
+- worked: the requested result exists and something shows it: a check that passed at the end, a commit of the work, or the user's next
+  message accepts it or builds on a file or result of it by name. A question worked if the next message accepts the answer or uses it.
+  Silence, or a message about something else, shows nothing.
 - failed: the last check or command failed, the answer gives up, the work was undone, or the user's next message finds fault,
   asks for the same thing again or shows the same error. Before you call it the same, look for what differs: a similar request about
   another thing is no complaint.

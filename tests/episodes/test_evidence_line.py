@@ -65,12 +65,11 @@ def test_an_unclear_evidence_line_has_a_basis(
 @pytest.mark.parametrize(
     ("signal", "shown"),
     [
-        ("stands", "worked (no reply; not tested: Commit 0487f16)"),
-        ("moved_on", "worked (no objection; the user moved on after: Commit 0487f16)"),
+        ("taken_up", "worked (said next: Commit 0487f16)"),
         ("check_passed", "worked (Commit 0487f16)"),
     ],
 )
-def test_untested_work_is_marked(signal: str, shown: str) -> None:
+def test_the_relation_of_the_line_to_the_outcome_is_named(signal: str, shown: str) -> None:
     assert render_outcome(Outcome("worked", (Evidence("Commit 0487f16", "chat.md", 3),), signal)) == shown
 
 

@@ -43,6 +43,10 @@ _RAW_CALL = Pattern(r"</?(?:tool_call|function|function_calls|invoke|parameter|c
 """A tool call that the client took for prose."""
 _APPLIED_EDIT = Pattern(r"^Applied\ edit\ to\ .+|^---\n\n(?:_\*{4}_\n\n)?```diff\n(?:(?!```|\+).*\n)*\+.+")
 """The client's report of an edit: aider's notice, or Cursor's diff as SpecStory stores it."""
+DIALOGS = frozenset({"AskUserQuestion", "ExitPlanMode"})
+"""Tools that wait for the user's word."""
+_PLAN_FILE = Pattern(r"[/\\]\.\w+[/\\]plans?[/\\]")
+"""A file in which a client keeps a plan."""
 EXIT_KEY = Pattern(r"(?:\s*\^C[^\n]*)+\Z")
 """The key that leaves a program at its prompt."""
 
@@ -90,6 +94,14 @@ def requests_input(episode: Episode) -> bool:
     """Return whether the last answer requests files, a try or permission."""
     ending = get_last_answer(episode)[1].rstrip()[-2 * OPENING :]
     return bool(_REQUEST_FOR_INPUT.search(ending))
+
+
+@cached
+def awaits_decision(episode: Episode) -> bool:
+    """Return whether the agent's last act is a plan or a dialog that waits for the user's word."""
+    place = episode.last_place
+    tools = (label.partition(" ")[0] for at, label in episode.calls() if at == place)
+    return episode.turns[place].kind == "plan" or not DIALOGS.isdisjoint(tools)
 
 
 @cached
@@ -155,8 +167,8 @@ def _reverts_edit(episode: Episode, found: re.Match[str]) -> bool:
 
 
 def is_edit(label: str) -> bool:
-    """Return whether the call changes a file."""
-    return is_editor(label.partition(" ")[0])
+    """Return whether the call changes a file of the work; a plan is none."""
+    return is_editor(label.partition(" ")[0]) and not _PLAN_FILE.search(label)
 
 
 @cached

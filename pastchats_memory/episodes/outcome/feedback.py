@@ -28,6 +28,7 @@ from pastchats_memory.episodes.outcome.episode import (
     quote_next_message,
     strip_client_commands,
 )
+from pastchats_memory.episodes.outcome.names import find_name
 from pastchats_memory.episodes.outcome.patterns import Pattern, Phrases, load_pattern
 from pastchats_memory.episodes.outcome.requests import is_inquiry, is_request, starts_with_request
 from pastchats_memory.text.shell import find_instruction
@@ -249,6 +250,24 @@ def is_long_without_complaint(episode: Episode) -> bool:
     if is_short or doubts_result(episode) or _UNEASE.search(opening):
         return False
     return len(_ENGLISH.findall(opening)) >= MIN_ENGLISH_WORDS
+
+
+def goes_on(episode: Episode) -> bool:
+    """Return whether the user says nothing, or goes on without an objection. A short statement is mostly a complaint."""
+    return bool(
+        not episode.next_message
+        or moves_to_new_request(episode)
+        or continues_from_answer(episode)
+        or agrees(episode)
+        or picks_offer(episode)
+        or is_long_without_complaint(episode)
+    )
+
+
+def builds_on(episode: Episode, names: frozenset[str]) -> bool:
+    """Return whether the user goes on with something that has one of the names."""
+    opening = message_opening(episode)
+    return find_name(names, opening) is not None and goes_on(episode) and not _UNEASE.search(opening)
 
 
 @cached

@@ -20,7 +20,7 @@ _BEFORE = re.compile(
 """Words and file names before the request itself."""
 _VERB = re.compile(
     r"([a-zA-Z]+)(?! (?:is|are|was|were|has|isn't|aren't|doesn't|don't|didn't|still|not|now|also|fail\w*|broke|breaks"
-    r"|crash\w*|errors|shows|seems|looks|hangs|works|worked|passes|passed)\b)(?![a-zA-Z])"
+    r"|crash\w*|errors|shows|seems|looks|hangs|works|worked|passes|passed)\b)(?![\w])"
 )
 """An imperative, unless it is the subject of a statement: "build fails", "search is slow"."""
 _CONDITION = re.compile(r"(?:if|when|whenever|once|where|for|in|on|after|before)\b[^.?!\n]{0,100}?,\s+", re.IGNORECASE)

@@ -16,8 +16,8 @@ LOOKING = EpisodeTurn("assistant", "answer", "The clock is read twice, let me lo
 ANSWER = EpisodeTurn(
     "assistant", "answer", "The clock was read twice in that test, which is why it failed at midnight."
 )
-DONE = EpisodeTurn("assistant", "answer", "Fixed: the clock is read once.")
-NEXT_REQUEST = "Now make the logout test pass."
+DONE = EpisodeTurn("assistant", "answer", "Fixed: the clock is read once.", {"tools": ("Edit clock.py",)})
+NEXT_REQUEST = "Now do the same for the logout test."
 
 
 def verdict(*turns: EpisodeTurn, next_message: str = "") -> str:

@@ -252,7 +252,8 @@ def test_withdrawn_praise_is_no_praise() -> None:
 
 
 def test_a_new_and_long_request_is_no_doubt() -> None:
-    assert verdict(LOOKING, DONE, next_message="Review of the change\n\n1. A bug remains in the parser.") == "worked"
+    words = "Review of the change in clock.py\n\n1. A bug remains in the parser."
+    assert verdict(LOOKING, DONE, GREEN, next_message=words) == "worked"
 
 
 def test_a_report_of_the_user_s_own_action_is_no_praise() -> None:
@@ -410,5 +411,4 @@ def test_the_difference_that_a_client_shows_is_an_edit() -> None:
     shown = EpisodeTurn(
         "assistant", "answer", "I'll create it.\n\n---\n\n_****_\n\n```diff\n- \n+ KEY=value\n```\n\nIt is there."
     )
-    found = derive_outcome((REQUEST, shown), "now the second file")
-    assert (found.verdict, found.evidence[-1].quotation) == ("worked", "+ KEY=value")
+    assert verdict(shown, next_message="Do the same for the second file.") == "worked"

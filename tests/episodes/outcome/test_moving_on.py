@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from one_episode import ANSWER, MADE, NEXT_REQUEST, RED, REQUEST, verdict
+from one_episode import ANSWER, GREEN, LOOKING, MADE, NEXT_REQUEST, RED, REQUEST, verdict
 
 from pastchats_memory.episodes.outcome import EpisodeTurn, derive_outcome
 
@@ -33,7 +33,7 @@ def test_a_yes_to_an_offer_below_an_answer_accepts_the_answer() -> None:
     assert derive_outcome((look, shown), "proceed").verdict == "unknown", "more is wanted than an answer"
 
 
-@pytest.mark.parametrize("words", ["b", "let's go with the second one", "y, both"])
+@pytest.mark.parametrize("words", ["b", "y, both"])
 def test_a_choice_after_an_edit_accepts_the_edit(words: str) -> None:
     edited = EpisodeTurn(
         "assistant",
@@ -137,7 +137,7 @@ def test_an_answer_with_a_question_needs_more_than_a_claim() -> None:
     text = "The icon is in place. Which colour shall the label have?"
     for tool, expected in (("Edit a.tsx", "worked"), ("Read a.tsx", "unknown")):
         asks = EpisodeTurn("assistant", "answer", text, {"tools": (tool,)})
-        assert verdict(asks, next_message="Add a label too.") == expected
+        assert verdict(asks, next_message="Add a label to a.tsx too.") == expected
         assert verdict(asks, next_message="blue") == "unknown", "it answers the question"
 
 
@@ -263,3 +263,66 @@ def test_a_greeting_has_no_outcome(user_turn: str) -> None:
     assert derive_outcome((greeted, MADE)).verdict == derive_outcome((greeted, MADE), NEXT_REQUEST).verdict == "unknown"
     wanted = EpisodeTurn("user", "prompt", f"{user_turn} make the button blue")
     assert derive_outcome((wanted, MADE)).verdict == derive_outcome((wanted, MADE), NEXT_REQUEST).verdict == "worked"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "",
+        "How long did that take?",
+        "now make the logout page",
+        "Wie spät ist es?",
+        "¿Qué más queda por hacer?",
+        "次は何をしますか",
+        "Теперь сделай страницу выхода",
+        "Peux-tu ajouter une page d'aide ?",
+        "接下来做什么？",
+        "/clear",
+    ],
+)
+def test_an_edit_without_a_check_or_a_word_about_it_shows_nothing(words: str) -> None:
+    edited = EpisodeTurn("assistant", "answer", "The clock is read once now.", {"tools": ("Edit clock.py",)})
+    assert verdict(edited, next_message=words) == "unknown"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Now use clock.py in the logout test.",
+        "Add a test for read_clock",
+        "Füge read_clock in die Hilfe ein",
+        "ajoute read_clock à la page d'aide",
+        "Agrega read_clock al menú",
+        "Добавь read_clock в справку",
+        "请把 read_clock 写进文档",
+    ],
+)
+def test_a_request_that_names_what_was_made_builds_on_it(words: str) -> None:
+    edited = EpisodeTurn("assistant", "answer", "There is a function `read_clock` now.", {"tools": ("Edit clock.py",)})
+    assert verdict(edited, next_message=words) == "worked"
+    assert verdict(LOOKING, next_message=words) == "unknown", "nothing was made"
+
+
+@pytest.mark.parametrize(
+    "words", ["clock.py is broken", "read_clock throws", "Put read_clock back as it was, clock.py too"]
+)
+def test_a_complaint_that_names_what_was_made_does_not_build_on_it(words: str) -> None:
+    edited = EpisodeTurn("assistant", "answer", "There is a function `read_clock` now.", {"tools": ("Edit clock.py",)})
+    assert verdict(edited, next_message=words) != "worked"
+
+
+def test_a_plan_in_a_file_is_no_work() -> None:
+    plan = EpisodeTurn(
+        "assistant", "answer", "The plan is written.", {"tools": ("Write /home/ada/.claude/plans/login.md",)}
+    )
+    assert verdict(plan, next_message="Do the same for login.md") == "unknown"
+    made = EpisodeTurn("assistant", "answer", "The plan is written.", {"tools": ("Write docs/plans/login.md",)})
+    assert verdict(made, next_message="Do the same for logout.md") == "worked"
+
+
+def test_a_check_before_the_last_edit_shows_nothing_of_it() -> None:
+    tools = ("Edit clock.py", "Bash pytest -q")
+    answer = "The clock is read once."
+    assert verdict(EpisodeTurn("assistant", "answer", "I start.", {"tools": tools}), GREEN, ANSWER) == "worked"
+    later = EpisodeTurn("assistant", "answer", answer, {"tools": ("Edit app.py",)})
+    assert verdict(EpisodeTurn("assistant", "answer", "I start.", {"tools": tools}), GREEN, later) == "unknown"

@@ -79,7 +79,7 @@ def test_each_kind_of_check_counts_by_its_last_run() -> None:
 def test_an_edit_after_a_red_check_restores_a_claim() -> None:
     edit = EpisodeTurn("assistant", "answer", "Let me mend it.", {"tools": ("Edit app.py",)})
     assert verdict(LOOKING, edit, RED, DONE) == "unknown"
-    assert verdict(LOOKING, RED, edit, DONE) == "worked"
+    assert verdict(LOOKING, RED, edit, DONE, next_message=NEXT_REQUEST) == "worked"
 
 
 def test_the_last_check_beats_earlier_ones() -> None:
@@ -107,7 +107,7 @@ def test_an_edit_with_an_invitation_to_try_shows_nothing(claim: str) -> None:
 
 
 def test_a_claim_with_a_failed_edit_shows_nothing() -> None:
-    claim = EpisodeTurn("assistant", "answer", "I've updated the block, it matches now.")
+    claim = EpisodeTurn("assistant", "answer", "I've updated the block, it matches now.", {"files": ("app.py",)})
     refused = EpisodeTurn(
         "tool", "error", "The LLM did not conform to the edit format.\n# 1 SEARCH/REPLACE block failed to match!"
     )
@@ -166,10 +166,10 @@ def test_an_answer_cut_within_a_block_is_incomplete() -> None:
     whole = "app.py\n```python\n<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n```"
     torn = f"{whole}\n\nshop.py\n```python\n<<<<<<< SEARCH\na"
     applied = {"files": ("app.py",)}
-    assert verdict(EpisodeTurn("assistant", "answer", whole, applied)) == "worked"
+    assert verdict(EpisodeTurn("assistant", "answer", whole, applied), next_message=NEXT_REQUEST) == "worked"
     assert verdict(EpisodeTurn("assistant", "answer", torn), next_message="go on") == "stopped"
     assert verdict(EpisodeTurn("assistant", "answer", torn)) == "stopped"
-    assert verdict(EpisodeTurn("assistant", "answer", whole, {**applied, "flags": ("interrupted",)})) == "worked"
+    assert verdict(EpisodeTurn("assistant", "answer", whole, {**applied, "flags": ("interrupted",)})) == "unknown"
     assert verdict(EpisodeTurn("assistant", "answer", torn), next_message="thanks, that was enough") == "worked"
     nested = EpisodeTurn("assistant", "answer", "```md\n```sh\nmake\n```\nTell me if you want the other page as well.")
     assert verdict(nested, next_message="go on") == "unknown", "a fence within a fence, then prose to its end"
@@ -183,7 +183,8 @@ def test_a_visible_commit_or_edit_means_worked() -> None:
     applied = EpisodeTurn("assistant", "answer", block, {"files": ("app.py",)})
     unmatched = EpisodeTurn("tool", "error", "# 1 block failed to match!")
     assert verdict(EpisodeTurn("assistant", "answer", block)) == "unknown"
-    assert verdict(applied) == "worked"
+    assert verdict(applied) == "unknown"
+    assert verdict(applied, next_message="Use app.py in the other test too.") == "worked"
     by_subagent = EpisodeTurn(
         "assistant",
         "answer",
@@ -200,16 +201,14 @@ def test_an_unanswered_error_outweighs_a_claim() -> None:
         "assistant", "answer", "```\n```\n\nI've created the empty file.", {"tools": ("Write logs/a.log",)}
     )
     skipped = EpisodeTurn("tool", "error", "Skipping edits to logs/a.log that matches gitignore spec.")
-    assert verdict(LOOKING, claim, next_message="now fill it") == "worked"
-    assert verdict(LOOKING, claim, skipped, next_message="now fill it") == "unknown"
+    assert verdict(LOOKING, claim, next_message="now fill a.log with ten lines") == "worked"
+    assert verdict(LOOKING, claim, skipped, next_message="now fill a.log with ten lines") == "unknown"
 
 
 def test_evidence_has_words() -> None:
     claim = EpisodeTurn("assistant", "answer", "```\n```\n\nCreated the file as you asked.")
     (shown,) = derive_outcome((REQUEST, LOOKING, claim), "谢谢").evidence or ()
     assert shown.quotation == "谢谢"
-    (shown,) = derive_outcome((REQUEST, LOOKING, claim), "Add a test.").evidence
-    assert shown.quotation == "Created the file as you asked."
 
 
 def test_a_committed_edit_counts_whatever_the_answer_asks() -> None:
@@ -233,8 +232,8 @@ def test_a_claim_counts_only_for_continued_work() -> None:
 @pytest.mark.parametrize(
     ("tools", "then", "expected"),
     [
-        (("Edit app.py",), (), "worked"),
-        (("apply_patch app.py",), (), "worked"),
+        (("Edit app.py",), (), "unknown"),
+        (("apply_patch app.py",), (), "unknown"),
         (("Read app.py",), (), "unknown"),
         (("Bash git commit -m 'Read the clock once'",), (), "worked"),
         (("Bash git push",), (EpisodeTurn("tool", "error", "$ git push\nrejected: non-fast-forward"),), "unknown"),
@@ -259,12 +258,9 @@ def test_an_open_task_leaves_the_outcome_unknown() -> None:
     assert verdict(announces) == "stopped"
 
 
-def test_a_completed_task_means_worked() -> None:
-    def ended(*states: str) -> str:
-        return derive_outcome((REQUEST, LOOKING, ANSWER), tasks=states).verdict
-
-    assert ended("completed", "completed") == "worked"
-    assert ended("blocked") == ended("in_progress") == ended("completed", "in_progress") == "unknown"
+def test_a_completed_task_is_the_agent_s_own_word() -> None:
+    for states in (("completed", "completed"), ("blocked",), ("in_progress",), ("completed", "in_progress")):
+        assert derive_outcome((REQUEST, LOOKING, ANSWER), tasks=states).verdict == "unknown"
 
 
 def test_a_raw_tool_call_leaves_the_answer_incomplete() -> None:
@@ -348,7 +344,7 @@ def test_an_edit_counts_as_after_a_red_check_by_the_order_of_the_calls() -> None
     before = EpisodeTurn("assistant", "answer", listed, {"tools": ("Edit app.py", "Bash pytest -q")})
     after = EpisodeTurn("assistant", "answer", listed, {"tools": ("Bash pytest -q", "Edit app.py")})
     assert verdict(RED, before) == "failed"
-    assert verdict(RED, after) == "worked"
+    assert verdict(RED, after, next_message=NEXT_REQUEST) == "worked"
 
 
 def test_a_refused_push_means_failed() -> None:
@@ -363,7 +359,7 @@ def test_a_multiline_command_matches_its_joined_call() -> None:
     edited = EpisodeTurn(
         "assistant", "answer", "The parser is done.", {"tools": ("Bash cd app pytest -q", "Edit parser.py")}
     )
-    assert verdict(red, edited) == "worked", "the edit came after it"
+    assert verdict(red, edited, next_message=NEXT_REQUEST) == "worked", "the edit came after it"
 
 
 def test_work_that_the_agent_reverted_does_not_count() -> None:
@@ -373,10 +369,13 @@ def test_work_that_the_agent_reverted_does_not_count() -> None:
             back
         )
         again = EpisodeTurn("assistant", "answer", "The clock is read once.", {"tools": (*tools, "Edit clock.py")})
-        assert verdict(again) == "worked", "something was done after it"
+        assert verdict(again, next_message=NEXT_REQUEST) == "worked", "something was done after it"
     for saved in ("git checkout -- package-lock.json", "git commit -m 'Explain git revert in the guide'"):
         assert (
-            verdict(EpisodeTurn("assistant", "answer", "Done.", {"tools": ("Edit app.py", f"Bash {saved}")}))
+            verdict(
+                EpisodeTurn("assistant", "answer", "Done.", {"tools": ("Edit app.py", f"Bash {saved}")}),
+                next_message=NEXT_REQUEST,
+            )
             == "worked"
         ), saved
     user_turn = EpisodeTurn("user", "prompt", "Revert the clock to what it was in March.")
@@ -393,7 +392,12 @@ def test_a_failed_last_command_outweighs_earlier_work() -> None:
     looked = {"tools": ("Edit web.yaml", "Bash kubectl rollout status deploy/web", "Bash kubectl get pods")}
     assert verdict(rollout, EpisodeTurn("assistant", "answer", "The worker is created.", looked)) == "unknown"
     mended = {"tools": ("Bash kubectl rollout status deploy/web", "Edit web.yaml")}
-    assert verdict(rollout, EpisodeTurn("assistant", "answer", "The worker is created.", mended)) == "worked"
+    assert (
+        verdict(
+            rollout, EpisodeTurn("assistant", "answer", "The worker is created.", mended), next_message=NEXT_REQUEST
+        )
+        == "worked"
+    )
 
 
 def test_a_refused_edit_does_not_count() -> None:
@@ -483,7 +487,7 @@ def test_a_polite_offer_leaves_work_complete(what_else: str) -> None:
     polite = EpisodeTurn("assistant", "answer", f"Fixed: the clock is read once. {what_else}")
     open_ = EpisodeTurn("assistant", "answer", "Fixed: the clock is read once. Should the other tests have it too?")
     assert verdict(*steps, polite, next_message=NEXT_REQUEST) == "worked"
-    assert verdict(*steps, open_, next_message=NEXT_REQUEST) == "unknown"
+    assert verdict(*steps, open_, next_message="Now the menu.") == "unknown"
 
 
 def test_a_proposed_push_shows_nothing() -> None:
@@ -497,7 +501,7 @@ def test_an_edit_by_the_client_clears_an_earlier_red_check() -> None:
     mended = EpisodeTurn(
         "assistant", "answer", 'I close it.\n\n```python\nprint("failed")\n```', {"files": ["door.py"]}
     )
-    assert verdict(MADE, lint, mended) == "worked"
+    assert verdict(MADE, lint, mended, next_message=NEXT_REQUEST) == "worked"
     assert verdict(MADE, lint, mended, lint) == "failed"
     command = EpisodeTurn("tool", "error", "$ pip install door\nno such package")
     hindered = EpisodeTurn("assistant", "answer", "It cannot be installed, so I wrote it.", {"files": ["door.py"]})

@@ -9,7 +9,8 @@ from pastchats_memory.episodes.outcome import EpisodeTurn, derive_outcome
 
 def ended(*rows: str, reported: str = "It counts from one.", tools: tuple[str, ...] = ()) -> str:
     made = (EpisodeTurn("tool", "error" if "Exit code" in row else "result", row) for row in rows)
-    return derive_outcome((REQUEST, *made, EpisodeTurn("assistant", "answer", reported, {"tools": tools}))).verdict
+    start = EpisodeTurn("assistant", "answer", "I look at the tests.", {"tools": tools})
+    return derive_outcome((REQUEST, start, *made, EpisodeTurn("assistant", "answer", reported))).verdict
 
 
 WIDE_RED = (
@@ -66,7 +67,7 @@ def test_a_test_runner_is_recognised_by_its_last_lines() -> None:
         tools = ("Edit app.py", f"Bash {command}")
         assert ended(f"$ {command}\n58 passed in 4.0s", tools=tools) == "worked", command
         assert ended(f"$ {command}\nExit code 1\n1 failed, 57 passed in 4.10s", tools=tools) == "failed", command
-    assert ended("$ cat last.log\n1 failed, 57 passed in 4.10s", tools=("Edit app.py",)) == "worked"
+    assert ended("$ cat last.log\n1 failed, 57 passed in 4.10s", tools=("Edit app.py",)) == "unknown"
 
 
 def test_a_run_without_tests_has_no_result() -> None:

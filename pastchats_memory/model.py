@@ -721,6 +721,15 @@ class Edits(NamedTuple):
     """Time of the request."""
     end: str | None = None
     """Time of the last turn."""
+    turns: tuple[Item, ...] = ()
+    """The turns with the edits."""
+
+
+class Kept(NamedTuple):
+    """The lines that an episode added, and those of them that stand in HEAD today."""
+
+    lines: Annotated[Count, "Lines of these that stand in HEAD."]
+    added: Annotated[Count, "Lines that the episode added."]
 
 
 class RecallEntry(NamedTuple):
@@ -759,6 +768,11 @@ class RecallEntry(NamedTuple):
     ] = ""
     """It is never stored."""
     reverted_by: Annotated[str, "Short hash of the commit that reverted that one.", NULL_IF_EMPTY] = ""
+    kept: Annotated[
+        Kept | None,
+        "Added lines that stand in HEAD, read from transcript and repository; null without a recorded edit.",
+    ] = None
+    """It is never stored."""
     supersedes: Annotated[str, HIDDEN] = ""
     """Id of an earlier decision of the block that this one replaced; empty for none."""
     no_resume: Annotated[str, HIDDEN] = ""

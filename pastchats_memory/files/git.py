@@ -50,6 +50,15 @@ def list_merged(folder: str, merge: str) -> frozenset[str]:
     return frozenset((printed or "").split())
 
 
+def read_committed_lines(folder: str, name: str) -> frozenset[str]:
+    """Return the lines of a file in HEAD, without the blanks around them; empty without such a file.
+
+    The name is a path from the root of the folder's repository.
+    """
+    printed = ask_git(folder, "cat-file", "blob", f"HEAD:{name}", seconds=LIMIT_S)
+    return frozenset(map(str.strip, (printed or "").split("\n")))
+
+
 def _parse(parts: Sequence[str]) -> Iterator[Commit]:
     """Yield the commits of an output: an empty part, hash, time and message, then the files. No part of them is empty.
 

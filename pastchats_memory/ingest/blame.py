@@ -5,9 +5,7 @@ Stored turns name the files that they changed. The changes themselves are read a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from io import TextIOWrapper
 from pathlib import Path, PurePosixPath
 from typing import Annotated, NamedTuple
@@ -16,26 +14,15 @@ from pastchats_memory.episodes import find_request, list_recorded
 from pastchats_memory.episodes.actions import ABSOLUTE, CUT, calls_of, use_slashes
 from pastchats_memory.episodes.cite import cite_items
 from pastchats_memory.episodes.load import load_episode
+from pastchats_memory.episodes.recorded_edits import read_turn, written_lines
 from pastchats_memory.episodes.threads import cite_attempts, describe_attempt
 from pastchats_memory.fields import As, At, Line, Resume, Shown, TurnId, View
 from pastchats_memory.files.regular_file import open_regular
-from pastchats_memory.files.stored_path import resolve_path
-from pastchats_memory.formats.base.source import NotText, SourceFile
-from pastchats_memory.ingest.detect import BY_FORMAT
-from pastchats_memory.model import Attempt, Cited, Edit, Item, Turn
+from pastchats_memory.model import Attempt, Cited, Edit, Item
 from pastchats_memory.search.hits import cited_place
 from pastchats_memory.store import turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.text.shell import is_editor, is_shell, written_files
-
-SHORTEST_LINE = 3
-"""Letters and digits of a line that can be attributed: `}` stands in every file."""
-_REPLACED = re.compile(r"old|search|find|before|original|anchor", re.IGNORECASE)
-"""In names of arguments that hold the text before a change."""
-_FILE_OF_PATCH = re.compile(r"\*\*\* (?:Add|Update|Move to|Delete)(?: File)?: (.+)|\+\+\+ (?:b/)?([^\t\n]+)")
-_IS_PATCH = re.compile(r"^(?:\*\*\* Begin Patch|@@|\*\*\* (?:Add|Update) File: )", re.MULTILINE)
-_SEARCH, _REPLACE = re.compile(r"[<-]{7} ?SEARCH"), re.compile(r"={7}\s*\Z")
-_MARK = re.compile(r"[>+]{7} ?REPLACE")
 
 
 class FileNames(NamedTuple):
@@ -122,7 +109,7 @@ def _changed(item: Item, folder: str | None, names: FileNames, line: str | None)
         return True
     if not is_named and not any(path.endswith(CUT) or is_file(path) for path in (*labels, *_patched_files(item))):
         return False
-    turn = _read_turn(item)
+    turn = read_turn(item)
     if turn is None:
         return False
     edits = turn.edits or (Edit(tuple(labels), turn.content),)
@@ -149,72 +136,7 @@ def _list_subjects(item: Item, is_wanted: Callable[[str], bool]) -> Iterator[str
             yield from subject.split(", ")
 
 
-def _read_turn(item: Item) -> Turn | None:
-    """Return a stored turn as its transcript has it; None if no file has it any more."""
-    where = cited_place(item)
-    native_id = item.metadata.get("native_id")
-    for turn in _read_turns_with_edits(str(item.metadata.get("format")), where.path):
-        if (turn.conversation_id, turn.line) == (item.conversation_id, where.line) and (
-            native_id is None or turn.native_id is None or native_id == turn.native_id
-        ):
-            return turn
-    return None
-
-
-@lru_cache(maxsize=8)
-def _read_turns_with_edits(format_name: str, stored_path: str) -> tuple[Turn, ...]:
-    format_ = BY_FORMAT.get(format_name)
-    if format_ is None:
-        return ()
-    try:
-        rows = format_.read(SourceFile(resolve_path(stored_path), named=True))
-        return tuple(row for row in rows if isinstance(row, Turn) and (row.edits or row.metadata.get("files")))
-    except (NotText, OSError):  # it went away, or is another file now
-        return ()
-
-
-def written_lines(arguments: object, is_file: Callable[[str], bool] = lambda _: True) -> frozenset[str]:
-    """Return the lines that an edit writes, without the blanks around them.
-
-    A patch may have several files; `is_file` tells whose lines are wanted.
-    """
-    return frozenset(line for text in _new_texts(arguments) for line in _lines_of(text, is_file))
-
-
-def _new_texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            if not _REPLACED.search(str(key)):
-                yield from _new_texts(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _new_texts(inner)
-
-
-def _lines_of(text: str, is_file: Callable[[str], bool]) -> Iterator[str]:
-    """Yield the new lines of a text, of a patch, or of blocks to search and replace."""
-    is_patch = _IS_PATCH.search(text) is not None
-    is_wanted, is_old = True, False
-    for line in text.split("\n"):
-        if is_patch:
-            if found := _FILE_OF_PATCH.match(line):
-                is_wanted = is_file(found[1] or found[2])
-            elif is_wanted and line.startswith("+"):
-                yield line[1:].strip()
-        elif _SEARCH.match(line) or (is_old and _REPLACE.match(line)):
-            is_old = not is_old
-        elif not is_old and not _MARK.match(line):
-            yield line.strip()
-
-
 def read_line(file: Path, number: int) -> str | None:
     """Return a line of a file without the blanks around it; None if it has fewer lines. Raises OSError."""
     with TextIOWrapper(open_regular(file), encoding="utf-8", errors="replace") as stream:
         return next((line.strip() for place, line in enumerate(stream, start=1) if place == number), None)
-
-
-def is_attributable(line: str) -> bool:
-    """Return whether a line says enough to be attributed to an edit."""
-    return sum(map(str.isalnum, line)) >= SHORTEST_LINE

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pastchats_memory.episodes.recorded_edits import is_attributable
 from pastchats_memory.errors import InputMissing, UsageFault
 from pastchats_memory.files.processes import ask_git
 from pastchats_memory.files.project import project_at
-from pastchats_memory.ingest.blame import FileNames, is_attributable, read_line
+from pastchats_memory.ingest.blame import FileNames, read_line
 from pastchats_memory.text.encoding import utf8
 
 

@@ -1,4 +1,4 @@
-"""Find the commit that holds the edits of an episode, and the one that reverted it."""
+"""Ask git what is left of the edits of an episode: their commit, its revert, and their lines in HEAD."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from pastchats_memory.model import Edits, RecallEntry
+from pastchats_memory.model import Edits, Kept, RecallEntry
 
 if TYPE_CHECKING:
     from pastchats_memory.files.git import Commit
@@ -17,10 +17,14 @@ MAX_MERGES = 3
 """The newest reverts of merges that are looked up, each by a process of git."""
 SHORT = 7
 """Digits of a hash that are shown."""
+MAX_ENTRIES = 3
+"""The first entries with edits whose transcripts are read again for lines."""
+MAX_FILES = 20
+"""Files of an episode whose lines are looked up, each by a process of git."""
 
 
 def add_commits(entries: Sequence[RecallEntry], folder: str) -> list[RecallEntry]:
-    """Return the entries of the current project with the commits of their edits, as the folder's repository has them.
+    """Return the entries of the current project with commits and kept lines of their edits, as the folder's repository has them.
 
     The first commit after the request that changed one of the files holds the edits, since a commit takes the whole file. git is
     started only if an entry has edits.
@@ -33,10 +37,24 @@ def add_commits(entries: Sequence[RecallEntry], folder: str) -> list[RecallEntry
     files = sorted({name for span in spans.values() for name in span.files})
     commits = list_commits(folder, files, min(span.begin for span in spans.values()))
     reverted = _find_reverted(folder, commits)
+    counted = list(spans)[:MAX_ENTRIES]
+    known = [_add_kept(entry, folder) if place in counted else entry for place, entry in enumerate(entries)]
     return [
         _add_commit(entry, spans[place], commits, reverted) if place in spans else entry
-        for place, entry in enumerate(entries)
+        for place, entry in enumerate(known)
     ]
+
+
+def _add_kept(entry: RecallEntry, folder: str) -> RecallEntry:
+    """Return the entry with the number of its added lines that stand in HEAD."""
+    from pastchats_memory.episodes.recorded_edits import list_added_lines
+    from pastchats_memory.files.git import read_committed_lines
+
+    added = list_added_lines(entry.edits.turns)
+    names = [name for name in added if added[name] and name in entry.edits.files and not name.startswith("../")]
+    kept = sum(len(added[name] & read_committed_lines(folder, name)) for name in names[:MAX_FILES])
+    total = sum(len(added[name]) for name in names[:MAX_FILES])
+    return entry._replace(kept=Kept(kept, total)) if total else entry
 
 
 def _find_reverted(folder: str, commits: Sequence[Commit]) -> dict[str, str]:

@@ -215,6 +215,7 @@ def _build_entry(
             frozenset(name for turn in episode for name in changed_files(turn)),
             episode[0].timestamp,
             episode[-1].timestamp,
+            tuple(turn for turn in episode if any(changed_files(turn))),
         ),
     )
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from program import Program
 
-from pastchats_memory.ingest.blame import FileNames, written_lines
+from pastchats_memory.episodes.recorded_edits import written_lines
+from pastchats_memory.ingest.blame import FileNames
 from pastchats_memory.text.shell import written_files
 
 OLD, NEW = "def heat(kiln):\n    kiln.on()\n", "def heat(kiln):\n    kiln.on(limit=1040)\n"

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from program import Program
 
+OLD = "def run_pump(hour):\n    return hour < 4\n"
+NEW = "def run_pump(hour):\n    night = hour >= 22\n    return night or hour < 4\n"
 WHEN = 1_777_888_800
 """2026-05-04T10:00:00Z, when the session starts."""
 
@@ -28,7 +30,7 @@ class Repository:
                 "type": "tool_use",
                 "id": "c",
                 "name": "Edit",
-                "input": {"file_path": str(self.folder / "src" / "pump.py")},
+                "input": {"file_path": str(self.folder / "src" / "pump.py"), "old_string": OLD, "new_string": NEW},
             }
         ]
         texts = (
@@ -63,6 +65,13 @@ class Repository:
         self.git("commit", "--quiet", "--message", "work", at=at)
         return self.git("rev-parse", "--short=7", "HEAD")
 
+    def write(self, text: str) -> None:
+        """Commit a text of the changed file."""
+        (self.folder / "src").mkdir(exist_ok=True)
+        (self.folder / "src" / "pump.py").write_text(text, encoding="utf-8")
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--message", "work", at=WHEN + 3600)
+
     def recall(self) -> str:
         return self.program("recall", "irrigation pump at night").stdout
 
@@ -76,7 +85,7 @@ def test_an_episode_names_the_first_commit_with_its_edits(repository: Repository
     assert "committed" not in repository.recall()
     first = repository.commit("src/pump.py", WHEN + 3600)
     repository.commit("src/pump.py", WHEN + 7200)
-    assert f" · committed {first}\n" in repository.recall()
+    assert f" · committed {first} · 0 of 2 added" in repository.recall()
     (result,) = repository.program("recall", "irrigation pump at night", "--json").results
     assert (result["commit"], result["reverted_by"]) == (first, None)
 
@@ -85,14 +94,14 @@ def test_a_reverted_commit_is_named_with_its_revert(repository: Repository) -> N
     first = repository.commit("src/pump.py", WHEN + 3600)
     repository.git("revert", "--no-edit", "HEAD", at=WHEN + 9000)
     revert = repository.git("rev-parse", "--short=7", "HEAD")
-    assert f" · committed {first}, reverted by {revert}\n" in repository.recall()
+    assert f" · committed {first}, reverted by {revert} · 0 of 2 added" in repository.recall()
 
 
 def test_a_commit_that_was_applied_again_is_not_reverted(repository: Repository) -> None:
     first = repository.commit("src/pump.py", WHEN + 3600)
     repository.git("revert", "--no-edit", "HEAD", at=WHEN + 9000)
     repository.git("revert", "--no-edit", "HEAD", at=WHEN + 9600)
-    assert f" · committed {first}\n" in repository.recall()
+    assert f" · committed {first} · 0 of 2 added" in repository.recall()
 
 
 def test_a_commit_is_reverted_with_the_merge_that_brought_it(repository: Repository) -> None:
@@ -101,10 +110,10 @@ def test_a_commit_is_reverted_with_the_merge_that_brought_it(repository: Reposit
     repository.git("checkout", "--quiet", "-")
     repository.commit("README.md", WHEN + 4000)
     repository.git("merge", "--quiet", "--no-ff", "--no-edit", "night;touch>trap", at=WHEN + 5000)
-    assert f" · committed {first}\n" in repository.recall()
+    assert f" · committed {first} · 0 of 2 added" in repository.recall()
     repository.git("revert", "--no-edit", "--mainline", "1", "HEAD", at=WHEN + 9000)
     revert = repository.git("rev-parse", "--short=7", "HEAD")
-    assert f" · committed {first}, reverted by {revert}\n" in repository.recall()
+    assert f" · committed {first}, reverted by {revert} · 0 of 2 added" in repository.recall()
 
 
 def test_a_commit_has_the_hash_that_amending_picking_and_rebasing_gave_it(repository: Repository) -> None:
@@ -112,15 +121,15 @@ def test_a_commit_has_the_hash_that_amending_picking_and_rebasing_gave_it(reposi
     repository.commit("src/pump.py", WHEN + 3600)
     repository.git("commit", "--quiet", "--amend", "--message", "better", at=WHEN + 200_000)
     amended = repository.git("rev-parse", "--short=7", "HEAD")
-    assert f" · committed {amended}\n" in repository.recall()
+    assert f" · committed {amended} · 0 of 2 added" in repository.recall()
     repository.git("checkout", "--quiet", "-")
     repository.commit("README.md", WHEN + 4000)
     repository.git("cherry-pick", "night", at=WHEN + 300_000)
     picked = repository.git("rev-parse", "--short=7", "HEAD")
-    assert f" · committed {picked}\n" in repository.recall()
+    assert f" · committed {picked} · 0 of 2 added" in repository.recall()
     repository.git("checkout", "--quiet", "night")
     repository.git("rebase", "--quiet", "-", at=WHEN + 400_000)
-    assert f" · committed {picked}\n" in repository.recall()
+    assert f" · committed {picked} · 0 of 2 added" in repository.recall()
 
 
 def test_a_squash_merge_of_the_same_day_holds_the_edits(repository: Repository) -> None:
@@ -131,7 +140,7 @@ def test_a_squash_merge_of_the_same_day_holds_the_edits(repository: Repository) 
     assert "committed" not in repository.recall()
     repository.git("commit", "--quiet", "--message", "The night", at=WHEN + 8000)
     squashed = repository.git("rev-parse", "--short=7", "HEAD")
-    assert f" · committed {squashed}\n" in repository.recall()
+    assert f" · committed {squashed} · 0 of 2 added" in repository.recall()
 
 
 def test_a_commit_is_found_from_a_worktree_and_a_detached_head(repository: Repository) -> None:
@@ -139,7 +148,7 @@ def test_a_commit_is_found_from_a_worktree_and_a_detached_head(repository: Repos
     worktree = repository.program.home / "elsewhere"
     repository.git("worktree", "add", "--quiet", "--detach", str(worktree))
     there = Program(repository.program.home, repository.program.command, repository.program.variables, worktree)
-    assert f" · committed {first}\n" in there("recall", "irrigation pump at night").stdout
+    assert f" · committed {first} · 0 of 2 added" in there("recall", "irrigation pump at night").stdout
 
 
 def test_a_shallow_clone_names_only_what_it_holds(repository: Repository) -> None:
@@ -187,3 +196,25 @@ def test_a_broken_repository_costs_only_the_commit(repository: Repository) -> No
     (repository.folder / ".git" / "HEAD").write_text("nonsense\n", encoding="utf-8")
     assert "The irrigation pump" in repository.recall()
     assert "committed" not in repository.recall()
+
+
+def test_the_lines_that_are_left_of_an_episode_are_counted(repository: Repository) -> None:
+    repository.write(f"# The pump.\n{NEW}")
+    assert "2 of 2 added lines are in HEAD" in repository.recall()
+    repository.write(NEW.replace("night or", "is_dry and night or"))
+    assert "1 of 2 added lines are in HEAD" in repository.recall()
+    (result,) = repository.program("recall", "irrigation pump at night", "--json").results
+    assert result["kept"] == {"lines": 1, "added": 2}
+
+
+def test_no_line_is_left_of_a_file_that_is_gone(repository: Repository) -> None:
+    repository.write(NEW)
+    repository.git("rm", "--quiet", "src/pump.py")
+    repository.git("commit", "--quiet", "--message", "remove", at=WHEN + 7200)
+    assert "0 of 2 added lines are in HEAD" in repository.recall()
+
+
+def test_lines_are_not_counted_once_the_transcript_is_gone(repository: Repository) -> None:
+    repository.write(NEW)
+    (repository.program.home / "s.jsonl").unlink()
+    assert "added lines" not in repository.recall()

@@ -239,8 +239,8 @@ def _follows_up(one: Ended, later: Ended) -> bool:
 
 
 def _leaves_open(database: Database, one: Ended) -> bool:
-    said = turns.last_answer(database, one.conversation[1], None)
-    return said is not None and leaves_work_open(said.content)
+    closing = turns.last_answer(database, one.conversation[1], None)
+    return closing is not None and leaves_work_open(closing.content)
 
 
 def _cite(database: Database, episodes: Iterable[Ended]) -> dict[int, Attempt]:

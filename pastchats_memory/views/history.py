@@ -16,8 +16,10 @@ HEADINGS = {"worked_on": "Worked on", "worked": "Worked", "open": "Failed or ope
 """Heading of each section of a digest."""
 DAY = 10
 """Characters of an ISO date."""
-LONG_PATH, KEPT_FOLDERS = 60, 2
-"""Characters of a path that is shortened, and parts that it keeps at both ends."""
+LONG_PATH = 60
+"""Characters of a path that is shortened."""
+END_PARTS = 2
+"""Parts of it that stay at each end."""
 
 
 def render_timeline(timeline: Timeline) -> str:
@@ -70,8 +72,8 @@ def _render_attempt(attempt: Attempt, title: str) -> tuple[str, str]:
 def _shorten_path(path: str) -> str:
     """Return a path without its middle, if it is long."""
     parts = re.split(r"(?<=[/\\])", path)
-    is_long = len(path) > LONG_PATH and len(parts) > 2 * KEPT_FOLDERS
-    return "".join([*parts[:KEPT_FOLDERS], "…/", *parts[-KEPT_FOLDERS:]]) if is_long else path
+    is_long = len(path) > LONG_PATH and len(parts) > 2 * END_PARTS
+    return "".join([*parts[:END_PARTS], "…/", *parts[-END_PARTS:]]) if is_long else path
 
 
 def _describe_outcomes(outcomes: Mapping[str, int]) -> str:

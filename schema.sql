@@ -2,7 +2,8 @@
 --
 -- Durable: prompts, prompt_embeddings and task_embeddings (the vectors' one source of truth), sources, sightings, runs, tasks,
 -- judgements, forgettings with their tombstones.
--- Derived, and rebuilt from the durable ones: prompts_fts, tool_calls_fts, task_texts_fts, trigrams, outcomes, vector_blocks, and the vec0 tables
+-- Derived, and rebuilt from the durable ones: prompts_fts, tool_calls_fts, task_texts_fts, trigrams, outcomes, known_failures,
+-- vector_blocks, and the vec0 tables
 -- `vec_prompts` (by prompt_id), `vec_tasks` (by task_id, one row a task) and `vec_task_parts` (its aspects, comments and chunks
 -- of attachments, by text_id), which are made when the sqlite-vec extension loads and are therefore not in this file.
 
@@ -463,6 +464,27 @@ CREATE TABLE outcomes (
   PRIMARY KEY (source_project, conversation_id, first_index)
 ) WITHOUT ROWID;
 
+-- Commands and edits that failed or that the user did not want, by what their error names, and what cured them. Derived with the
+-- outcomes from the rows of a conversation: with a row, what quotes it goes.
+CREATE TABLE known_failures (
+  source_project TEXT NOT NULL,
+  conversation_id TEXT NOT NULL,
+  prompt_id INTEGER NOT NULL,              -- the row with the failed run, or with the user's words
+  program TEXT NOT NULL,                   -- '' for an edit
+  word TEXT NOT NULL,                      -- of the command, as the error names it: `--wisp`, `-t tsx`; '' if it names none
+  is_missing INTEGER NOT NULL,             -- 1: the program is not on this machine
+  folder TEXT NOT NULL,                    -- where it ran, below the project; '' for the project's own
+  action TEXT NOT NULL,                    -- the command in one spelling, or the file
+  error TEXT NOT NULL,                     -- the line of the result
+  has_passed INTEGER NOT NULL,             -- 1: the same worked later in the conversation
+  kind TEXT NOT NULL,                      -- of the cure: refused, undone, instead, after; '' if none is known
+  cure TEXT NOT NULL,                      -- the user's words, or a command or an edit
+  cure_id INTEGER,                         -- the row that shows it
+  PRIMARY KEY (source_project, conversation_id, prompt_id, action)
+) WITHOUT ROWID;
+
+CREATE INDEX known_failures_by_program ON known_failures(program, source_project);
+
 -- How an episode ended by the judgement of somebody who read it, which stands in the place of what the rules say while what was
 -- read is the same: none of these rows has changed, and none has come to them. It holds no text, and goes with any of the rows. Durable.
 CREATE TABLE judgements (
@@ -509,6 +531,7 @@ END;
 
 CREATE TRIGGER outcomes_due_delete AFTER DELETE ON prompts WHEN old.conversation_id IS NOT NULL BEGIN
   DELETE FROM outcomes WHERE source_project = old.source_project AND conversation_id = old.conversation_id;
+  DELETE FROM known_failures WHERE source_project = old.source_project AND conversation_id = old.conversation_id;
   INSERT OR REPLACE INTO outcomes_due(source_project, conversation_id, from_index)
   VALUES (old.source_project, old.conversation_id, 0);
 END;
@@ -518,6 +541,7 @@ WHEN (old.content, old.role, old.turn_index, old.source_project, old.metadata_js
   IS NOT (new.content, new.role, new.turn_index, new.source_project, new.metadata_json)
   OR old.conversation_id IS NOT new.conversation_id BEGIN
   DELETE FROM outcomes WHERE source_project = old.source_project AND conversation_id = old.conversation_id;
+  DELETE FROM known_failures WHERE source_project = old.source_project AND conversation_id = old.conversation_id;
   INSERT OR REPLACE INTO outcomes_due(source_project, conversation_id, from_index)
   SELECT old.source_project, old.conversation_id, 0 WHERE old.conversation_id IS NOT NULL;
   INSERT OR REPLACE INTO outcomes_due(source_project, conversation_id, from_index)

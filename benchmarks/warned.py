@@ -1,49 +1,54 @@
-"""Replay the commands of real sessions in order, and count and print the warnings before them.
+"""Replay the calls of real sessions in order of time, and print what an agent is given before a call and after an error.
 
-    PASTCHATS_SHARED=<folder with transcripts/> python benchmarks/warned.py [--databases DIR]
+    python benchmarks/warned.py FOLDER [--database FILE]
 
-A session is replayed against the sessions before it, from the last to the first: its turns are deleted after their turn.
-Few sessions of the transcripts share a project. So each *episode* is replayed as well, as if it were a session of its own.
-
-The first line counts the failed runs, and those of a command that had failed before in the same project: what an agent does without
-warnings. Every warning is printed, so that a reader can check it. The last line is the CPU time of one hook, with all its processes.
+FOLDER has transcripts. A session is replayed against the sessions before it, from the last to the first: its turns are deleted before its turn.
+Each line of stdout that begins with `before` or `after` is to be read and labelled. The last lines count: calls, failures, failures that an
+earlier session had met in the same way (the same word of the same program, or the same error), and how many of these were given.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import resource
-import subprocess
-import sys
 import tempfile
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
-from statistics import median
 
 import orjson
 
 from pastchats_memory import Memory
-from pastchats_memory.episodes import split_episodes
-from pastchats_memory.episodes.actions import shell_commands
-from pastchats_memory.episodes.known_failures import KnownFailure, PlannedCommand, find_known_failure
+from pastchats_memory.episodes.actions import changed_files, shell_commands
+from pastchats_memory.episodes.derive import derive
+from pastchats_memory.episodes.failed_calls import derive_failures
+from pastchats_memory.episodes.known_failures import (
+    MIN_ERROR,
+    KnownFailure,
+    PlannedCommand,
+    PlannedEdit,
+    find_after,
+    find_before,
+)
+from pastchats_memory.store import failures
 from pastchats_memory.store.database import Database, open_database
-from pastchats_memory.store.recorded_calls import RecordedTurn
-from pastchats_memory.text.commands import find_purpose
+from pastchats_memory.store.failures import Failure, RecordedTurn
+from pastchats_memory.text.failed_commands import simplify_error
+from pastchats_memory.views.warning import render_warning
 
-HOOKS = 7
 ROWS = """
-SELECT id, source_project, conversation_id, turn_index, role, content, metadata_json, timestamp FROM prompts
+SELECT conversation_id, id, source_project, turn_index, role, content, metadata_json, timestamp FROM prompts
 WHERE conversation_id IS NOT NULL AND role != 'note' ORDER BY source_project, conversation_id, turn_index, id
 """
 Session = list[RecordedTurn]
+Given = tuple[str, str, str, KnownFailure]
 
 
 def read_sessions(database: Database) -> list[Session]:
     """Return all conversations, the earliest first."""
-    turns = [RecordedTurn(*row)._replace(metadata=orjson.loads(row[6] or "{}")) for row in database.run(ROWS)]
-    found = [list(group) for _, group in groupby(turns, key=lambda turn: (turn.project, turn.conversation_id))]
-    return sorted(found, key=start_of)
+    rows = database.run(ROWS)
+    turns = [(row[0], RecordedTurn(*row[1:])._replace(metadata=orjson.loads(row[6] or "{}"))) for row in rows]
+    grouped = groupby(turns, key=lambda pair: (pair[1].project, pair[0]))
+    return sorted(([turn for _, turn in group] for _, group in grouped), key=start_of)
 
 
 def start_of(session: Session) -> tuple[str, int]:
@@ -51,94 +56,73 @@ def start_of(session: Session) -> tuple[str, int]:
     return next((turn.timestamp for turn in session if turn.timestamp), ""), session[0].id
 
 
-def replay(
-    database: Database, sessions: list[Session], *, is_whole: bool
-) -> tuple[int, list[tuple[str, KnownFailure]]]:
-    """Return the number of commands, and each command with a warning."""
+def list_actions(turn: RecordedTurn) -> Iterator[PlannedCommand | PlannedEdit]:
+    """Yield the commands and edits that a turn calls."""
+    yield from (PlannedCommand(command, turn.project) for command in shell_commands(turn))
+    yield from (PlannedEdit(path, turn.project) for path in changed_files(turn))
+
+
+def replay(database: Database, session: Session) -> tuple[int, list[Given], int, int]:
+    """Return a session's calls, what it is given, and its failures that are known: how many, and how many of these are given."""
+    project = session[0].project
+    given: dict[str, Given] = {}
     calls = 0
-    warned: list[tuple[str, KnownFailure]] = []
-    for session in reversed(sessions):
-        seen: set[str] = set()
-        own = session[0].conversation_id if is_whole else None
-        database.run_many("DELETE FROM prompts WHERE id = ?", [(turn.id,) for turn in session] if not is_whole else [])
-        for turn in session:
-            for command in shell_commands(turn):
-                calls += 1
-                purpose = find_purpose(command)
-                if purpose not in seen and (
-                    known := find_known_failure(database, turn.project, PlannedCommand(command, turn.project), own)
-                ):
-                    warned.append((command, known))
-                    seen.add(purpose)
-        if is_whole:
-            database.run_many("DELETE FROM prompts WHERE id = ?", [(turn.id,) for turn in session])
-    return calls, warned
+    for turn in session:
+        for action in list_actions(turn):
+            calls += 1
+            if (known := find_before(database, project, action, lambda _: False)) and known.what not in given:
+                given[known.what] = ("before", getattr(action, "command", action.action), "", known)
+    met = helped = 0
+    for failure in derive_failures(session, project):
+        row = next(turn for turn in session if turn.id == failure.turn)
+        command, _, result = row.content[2:].partition("\n")
+        known = find_after(database, project, command, result, lambda _: False) if failure.program else None
+        if known and known.what not in given:
+            given[known.what] = ("after", command, failure.error, known)
+        if failure.program and is_met(database, project, failure):
+            met += 1
+            helped += known is not None
+    return calls, list(given.values()), met, helped
 
 
-def count_repeats(sessions: list[Session]) -> tuple[int, int, int]:
-    """Return failed runs, those after a failure of the same command in the project, and those in another session."""
-    failed: dict[tuple[str, str], set[str]] = {}
-    runs = again = elsewhere = 0
-    for session in sessions:
-        for turn in session:
-            purpose = find_purpose(turn.content[2:].partition("\n")[0]) if turn.content.startswith("$ ") else ""
-            if turn.role == "tool" and turn.metadata.get("kind") == "error" and purpose:
-                earlier = failed.setdefault((turn.project, purpose), set())
-                runs, again = runs + 1, again + bool(earlier)
-                elsewhere += bool(earlier - {turn.conversation_id})
-                earlier.add(turn.conversation_id)
-    return runs, again, elsewhere
-
-
-def show(name: str, calls: int, warned: list[tuple[str, KnownFailure]]) -> None:
-    """Print a row, and the warnings on stderr."""
-    for command, known in warned:
-        print(" ".join(command.split()), known, sep="\t", file=sys.stderr)
-    rate = f"{1000 * len(warned) / calls:.1f}" if calls else "–"
-    print(f"| {name} | {calls} | {len(warned)} | {rate} |")
-
-
-def measure_hook(path: Path, session: Session) -> float:
-    """Return the median CPU time of a hook before a command, in milliseconds."""
-    body = {
-        "session_id": "none",
-        "cwd": f"/src/{session[0].project}",
-        "tool_name": "Bash",
-        "tool_input": {"command": "npm run build"},
-    }
-    command = [sys.executable, "-m", "pastchats_memory", "hook", "claude-code", "PreToolUse", "--db", str(path)]
-    spent = []
-    for _ in range(HOOKS):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(command, input=orjson.dumps(body), check=True, capture_output=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return 1000 * median(spent)
+def is_met(database: Database, project: str, failure: Failure) -> bool:
+    """Check whether an earlier session has the same failure: the same word of the same program, or the same error."""
+    error = simplify_error(failure.error)
+    return any(
+        (one.failure.word == failure.word != "")
+        or (len(error) >= MIN_ERROR and simplify_error(one.failure.error) == error)
+        for one in failures.find_failures(database, failure.program, project)
+    )
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--databases", type=Path, help="where the databases are kept (default: a temporary folder)")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--database", type=Path, help="where the database is kept (default: a temporary folder)")
     arguments = parser.parse_args()
-    transcripts = Path(os.environ.get("PASTCHATS_SHARED", "../shared")) / "transcripts"
     with tempfile.TemporaryDirectory() as scratch:
-        path = (arguments.databases or Path(scratch)) / "warned.db"
-        with Memory.open(path) as memory:
-            memory.index([transcripts])
+        path = arguments.database or Path(scratch) / "warned.db"
+        if not path.exists():
+            with Memory.open(path) as memory:
+                memory.index([arguments.folder])
         with open_database(path, vec0=False) as database:
-            sessions = read_sessions(database)
-            episodes = sorted((part for session in sessions for part in split_episodes(session)), key=start_of)
-            runs, again, elsewhere = count_repeats(sessions)
-            print(
-                f"failed runs: {runs}; of a command that had failed before: {again}, in another session: {elsewhere}\n"
-            )
-            print("| replayed | commands | warnings | in 1,000 |\n|---|--:|--:|--:|")
-            for name, parts, is_whole in (("sessions", sessions, True), ("episodes", episodes, False)):
-                database.run("BEGIN")
-                show(name, *replay(database, parts, is_whole=is_whole))
-                database.run("ROLLBACK")
-        print(f"\nCPU time of a hook: {measure_hook(path, max(sessions, key=len)):.0f} ms")
+            derive(database)
+            database.run("BEGIN")
+            calls = failed = met = helped = 0
+            moments = {"before": 0, "after": 0}
+            for session in reversed(read_sessions(database)):
+                database.run_many("DELETE FROM prompts WHERE id = ?", [(turn.id,) for turn in session])
+                more_calls, given, more_met, more_helped = replay(database, session)
+                calls, met, helped = calls + more_calls, met + more_met, helped + more_helped
+                failed += sum(turn.role == "tool" and turn.metadata.get("kind") == "error" for turn in session)
+                for moment, command, error, known in given:
+                    moments[moment] += 1
+                    print(moment, session[0].project, " ".join(command.split()), error, render_warning(known), sep="\t")
+            database.run("ROLLBACK")
+    print(f"\ncalls: {calls}; failed: {failed}; met before in the same way: {met}, given: {helped}")
+    print(f"given before a call: {moments['before']}, after an error: {moments['after']}")
+    print(f"in 1,000 calls: {1000 * sum(moments.values()) / max(1, calls):.1f}")
 
 
 if __name__ == "__main__":

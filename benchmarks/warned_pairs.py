@@ -27,7 +27,7 @@ from typing import Any
 import orjson
 
 from pastchats_memory import Memory
-from pastchats_memory.episodes.known_failures import PlannedCommand, PlannedEdit, find_known_failure
+from pastchats_memory.episodes.known_failures import PlannedCommand, PlannedEdit, find_before
 from pastchats_memory.store.database import Database, open_database
 
 PAIRS = Path(__file__).parent / "warned" / "pairs.tsv"
@@ -72,7 +72,7 @@ def find_warning(database: Database, number: int, now: str) -> bool:
     project = name_project(number)
     text = now.replace("PROJECT", project)
     action = PlannedEdit(text[2:], project) if text.startswith("~ ") else PlannedCommand(text, project)
-    return find_known_failure(database, project, action, "now") is not None
+    return find_before(database, project, action, lambda _: False) is not None
 
 
 def name_project(number: int) -> str:

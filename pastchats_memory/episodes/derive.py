@@ -13,13 +13,15 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from pastchats_memory.episodes import find_request, is_answered, is_user_turn, leading_user_turns, split_episodes
+from pastchats_memory.episodes.failed_calls import derive_failures
 from pastchats_memory.episodes.judgement import apply_judgement, is_valid
 from pastchats_memory.errors import DatabaseLocked, DatabaseReadOnly, DiskFull
 from pastchats_memory.fields import Count, shown_as
 from pastchats_memory.model import Item, Progress
 from pastchats_memory.redact.rules_version import hash_rules
-from pastchats_memory.store import outcomes
+from pastchats_memory.store import failures, outcomes
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.failures import Failure
 from pastchats_memory.store.outcomes import Changed, Due, Ending, Judgement, Quotation, TurnRow
 
 if TYPE_CHECKING:
@@ -54,10 +56,10 @@ def rules_version() -> str:
     """Return the version of all code and data that decide outcomes."""
     here = Path(__file__)
     rules = here.with_name("outcome")
-    own = [here, here.with_name("__init__.py"), here.with_name("judgement.py")]
-    return hash_rules(
-        [*own, here.parent.parent / "text" / "shell.py", *sorted(rules.glob("*.py")), *sorted(rules.glob("*.toml"))]
-    )
+    own = [here, *map(here.with_name, ("__init__.py", "judgement.py", "failed_calls.py"))]
+    text = here.parent.parent / "text"
+    shared = [text / name for name in ("shell.py", "commands.py", "failed_commands.py", "command_words.txt")]
+    return hash_rules([*own, *shared, *sorted(rules.glob("*.py")), *sorted(rules.glob("*.toml"))])
 
 
 def derive(
@@ -111,6 +113,8 @@ class _Batch(NamedTuple):
     signature: int
     """Digest of all rows that the endings were derived from."""
     endings: list[tuple[int, Ending]]
+    failures: list[Failure]
+    """Those of the whole conversation, since a failure may be cured later."""
 
 
 def _derive_batch(database: Database) -> int:
@@ -125,6 +129,7 @@ def _derive_batch(database: Database) -> int:
         current = current or _derive_unlocked(database)
         for one in current:
             outcomes.replace(database, one.due, one.first, one.endings, rules_version())
+            failures.replace(database, one.due.project, one.due.conversation_id, one.failures)
     return sum(len(one.endings) for one in current)
 
 
@@ -139,7 +144,8 @@ def _derive_unlocked(database: Database) -> list[_Batch]:
         changes = outcomes.changes_of_tasks(database, due)
         judged = outcomes.conversation_judgements(database, due.project, due.conversation_id)
         endings = list(derive_endings(outcomes.rows_from(database, due, first), changes, judged))
-        derived.append(_Batch(due, first, signature, endings))
+        turns = failures.read_conversation(database, due.project, due.conversation_id)
+        derived.append(_Batch(due, first, signature, endings, derive_failures(turns, due.project)))
         rows += sum(ending.last_index - ending.first_index + 1 for _, ending in endings)
         if rows > BATCH_ROWS or time.monotonic() - start > BATCH_S:
             break

@@ -1,4 +1,4 @@
-"""Find lessons: problems that failed repeatedly before they were solved."""
+"""Find lessons: problems that failed repeatedly before they were solved, and commands that did."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
+from pastchats_memory.episodes.known_failures import group_cured, name_failure
 from pastchats_memory.episodes.problems import is_same_problem, is_shared_error
 from pastchats_memory.episodes.threads import (
     MIN_COSINE,
@@ -15,9 +16,10 @@ from pastchats_memory.episodes.threads import (
     is_failed_by_next,
     load_errors,
 )
-from pastchats_memory.model import FAILURES, Lesson
+from pastchats_memory.model import FAILURES, Attempt, Lesson
 from pastchats_memory.store import outcomes, turns, vectors
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.failures import StoredFailure
 from pastchats_memory.store.outcomes import Ended
 from pastchats_memory.text.groups import group_connected
 
@@ -28,10 +30,12 @@ MAX_EPISODES_WITH_ERROR = 20
 MIN_FAILURES = 2
 MAX_ATTEMPTS = 5
 """Attempts that a lesson shows, the last ones."""
+CURES = {"instead": "This worked instead.", "after": "The same worked after this."}
+"""Cures of a command that end a lesson; a refusal ended nothing."""
 
 
 def find_lessons(database: Database, project: str | None, limit: int) -> list[Lesson]:
-    """Return problems that failed at least twice before they were solved: the most failures first, then the newest.
+    """Return problems and commands that failed at least twice before they worked: the most failures first, then the newest.
 
     Attempts belong together if the next message reports a failure, or if they request the same. They also do if both
     requests mention an error of both episodes. The last two need known times, since otherwise their order is unknown.
@@ -39,7 +43,11 @@ def find_lessons(database: Database, project: str | None, limit: int) -> list[Le
     episodes = outcomes.latest_known(database, project, MAX_EPISODES)
     solved = [found for group in group_by_problem(database, episodes) if (found := _find_solution(group))]
     solved.sort(key=lambda found: len(found[0]), reverse=True)  # stable: the newest first
-    return [_make_lesson(database, failed, solution) for failed, solution in solved[:limit]]
+    cured = (group for group in group_cured(database, project) if group[0].failure.kind in CURES)
+    repeated = sorted((group for group in cured if len(group) >= MIN_FAILURES), key=len, reverse=True)
+    lessons = [_make_lesson(database, failed, solution) for failed, solution in solved[:limit]]
+    lessons += [_make_lesson_of_command(database, group) for group in repeated[:limit]]
+    return sorted(lessons, key=lambda lesson: lesson.times, reverse=True)[:limit]
 
 
 def _find_solution(group: Sequence[Ended]) -> tuple[list[Ended], Ended] | None:
@@ -134,3 +142,18 @@ def _make_lesson(database: Database, failed: Sequence[Ended], solution: Ended) -
         attempts=tuple({attempt.asked: attempt for attempt in attempts}.values()),
         ended_by=last,
     )
+
+
+def _make_lesson_of_command(database: Database, group: Sequence[StoredFailure]) -> Lesson:
+    """Return what is known of a command that failed: its newest runs in order, and what cured the newest one."""
+    name = f"$ {name_failure(group[0].failure)}"
+    shown = group[: MAX_ATTEMPTS - 1]
+    attempts = [
+        Attempt(str(one.failure.turn), name, "", "failed", one.failure.error, one.timestamp, "", None)
+        for one in reversed(shown)
+    ]
+    cured = group[0]
+    id_ = str(cured.failure.cure_turn)
+    cure = Attempt(id_, cured.failure.cure, CURES[cured.failure.kind], "worked", "", cured.timestamp, "", None)
+    cited = cite_attempts(database, [*attempts, cure])
+    return Lesson(cured.project, len(group), tuple(cited[one.id] for one in attempts), cited[cure.id])

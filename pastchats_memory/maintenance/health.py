@@ -16,7 +16,7 @@ from pastchats_memory.errors import ModelChanged, ModelUnavailable
 from pastchats_memory.fields import As, Count, LooseTime, Narrowed, Time, View, one_of
 from pastchats_memory.files.faults import explain_os_error
 from pastchats_memory.redact.rules_version import rules_version
-from pastchats_memory.store import checks, redactions, scrub, sources, task_rows, turns, vectors
+from pastchats_memory.store import checks, failures, redactions, scrub, sources, task_rows, turns, vectors
 from pastchats_memory.store.database import Database, side_files
 from pastchats_memory.store.probe import find_refusal
 from pastchats_memory.store.recover import Recovered
@@ -141,6 +141,7 @@ def check_health(database: Database, embedder: Embedder) -> list[HealthCheck]:
         _check_model(database, ModelSession.of(embedder)),
         _check_engine(database),
         _check_sources(database),
+        _check_failures(database),
     ]
 
 
@@ -179,6 +180,12 @@ def _check_embeddings(database: Database) -> HealthCheck:
     pending = vectors.count_pending(database)
     await_model = f"; {pending:,} await a model that can be used" if pending else ""
     return HealthCheck("embeddings", is_well=True, detail=f"every turn has one{await_model}")
+
+
+def _check_failures(database: Database) -> HealthCheck:
+    """Report what hooks can tell before a call and after an error."""
+    total, cured = failures.count(database)
+    return HealthCheck("failures", is_well=True, detail=f"{total:,} failed commands and edits, {cured:,} with a cure")
 
 
 def _check_deletions(database: Database) -> HealthCheck:

@@ -43,6 +43,8 @@ _CONDITIONS = {
     "task_links": f"NOT EXISTS (SELECT 1 FROM main.tasks WHERE identity = target AND NOT {_VISIBLE_TASK})",
     "outcomes": f"{_not_in({'hidden': 'source_project', 'pending_turns': 'prompt_id'})} "
     f"AND (NOT EXISTS (SELECT 1 FROM pending_turns) OR NOT EXISTS {_SHOWN})",
+    "known_failures": f"{_not_in({'hidden': 'source_project', 'pending_turns': 'prompt_id'})} "
+    f"AND {_not_in({'pending_turns': 'ifnull(cure_id, 0)'})}",
 }
 """Condition of each table's visible rows. A link counts with the task that it leads to, an outcome with the turns that it
 quotes."""

@@ -16,7 +16,7 @@ _PARTS = re.compile(r"(?:(?<!\s)\s+)?(?:&&|\|\||;)\s*")
 _QUOTED = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
 _MESSAGE = re.compile(rf"(?<=\s)(?:-[a-z]*m|--message|--body|--title)[=\s]\s*(?:{_QUOTED.pattern}|\S+)")
 """The message of a commit or an issue."""
-_LIMITS = re.compile(r"\A(?:(?:time|nohup|nice(?:\s+-n\s*\d+)?|timeout(?:\s+-\S+)*\s+[\d.]+[smh]?)\s+)+")
+LIMITS = re.compile(r"\A(?:(?:time|nohup|nice(?:\s+-n\s*\d+)?|timeout(?:\s+-\S+)*\s+[\d.]+[smh]?)\s+)+")
 """Programs that only watch over another one."""
 _LOUDNESS = re.compile(r"\s(?:-[qvs]{1,4}|--(?:quiet|verbose|silent|no-color|color(?:=\S+)?|tb=\S+))(?=\s|\Z)")
 """Options of a check that change what it prints."""
@@ -57,7 +57,7 @@ def _split_parts(line: str) -> list[str]:
 
 
 def _normalise(part: str) -> str:
-    bare = _LIMITS.sub("", part.strip("() "))
+    bare = LIMITS.sub("", part.strip("() "))
     if bare.partition(" ")[0] in command_words("message-programs"):
         bare = _MESSAGE.sub("", bare)
     bare = strip_surroundings(bare).strip()
@@ -69,7 +69,7 @@ def _normalise(part: str) -> str:
 def find_folder(command: str, project: str) -> str:
     """Return the folder to which a command changes first, relative to the project; empty for the project's own."""
     found = _FOLDER.match(command)
-    folder = _shorten_path(next(filter(None, found.groups())), project).rstrip("/") if found else ""
+    folder = shorten_path(next(filter(None, found.groups())), project).rstrip("/") if found else ""
     return "" if folder == "." else folder
 
 
@@ -90,10 +90,10 @@ def _simplify(part: str, project: str) -> str:
     bare = " ".join(words[first:])
     if words[first:] and words[first] not in _PRINTERS:
         bare = _COPIED_OUTPUT.sub("", bare)
-    return " ".join(_shorten_path(word, project) for word in _INTERPRETER.sub("", bare).split())
+    return " ".join(shorten_path(word, project) for word in _INTERPRETER.sub("", bare).split())
 
 
-def _shorten_path(word: str, project: str) -> str:
+def shorten_path(word: str, project: str) -> str:
     """Return a path relative to the project, if it is one of its files; a word that is no path stays as it is."""
     if not (project and word.startswith("/")):
         return word.removeprefix("./")

@@ -11,31 +11,30 @@ if TYPE_CHECKING:
     from pastchats_memory.episodes.known_failures import KnownFailure
 
 MAX_BYTES = 300
-MAX_END, MAX_PLACE = 90, 48
-"""Bytes of how it ended, and of the place; the error gets what is left."""
+MAX_CURE, MAX_PLACE = 90, 48
+"""Bytes of the cure, and of the place; the error gets what is left."""
 MIN_ERROR = 12
 """Bytes; less of an error tells nothing."""
-_ENDS = {
+_CURES = {
     "refused": "The user's words",
+    "undone": "The user's words",
     "instead": "This worked instead",
     "after": "It worked after",
-    "worked": "The task worked",
-    "failed": "The task failed",
 }
 _CUT = "…"
 
 
 def render_warning(known: KnownFailure) -> str:
-    """Return the warning on one line: how often it failed, with which error, how that ended, and where that stands."""
-    verb = "was refused" if known.kind == "refused" else "failed"
+    """Return the warning on one line: how often it failed, with which error, what cured it, and where that stands."""
+    verb = {"refused": "was refused", "undone": "was undone"}.get(known.kind, "failed")
     times = {1: "once", 2: "twice"}.get(known.times, f"{known.times} times")
     day = format_time(known.when)[:10]
     start = f"{WARNING_PREFIX} {verb} here {times}{f', last on {day}' if day else ''}"
-    end = f". {_ENDS[known.kind]}: `{_shorten(_unquote(known.end), MAX_END)}`"
+    end = f". {_CURES[known.kind]}: `{_shorten(_unquote(known.cure), MAX_CURE)}`"
     place = f"{known.path}:{known.line}" if known.line else known.path
     end += f" · {_shorten_start(escape_name(place), MAX_PLACE)} · id {known.turn}" if place else f" · id {known.turn}"
     room = MAX_BYTES - _count(f"{start}: ``{end}")
-    error = "" if known.kind == "refused" or room < MIN_ERROR else _shorten(_unquote(known.error), room)
+    error = "" if not known.error or room < MIN_ERROR else _shorten(_unquote(known.error), room)
     return f"{start}: `{error}`{end}" if error else start + end
 
 

@@ -120,7 +120,7 @@ RENDERED: dict[str, tuple[Any, Callable[[Any], str]]] = {
     "blame": (blame.Blamed, lambda blamed: render_blame([blamed])),
     "timeline": (history.Timeline, render_timeline),
     "digest": (history.Digest, render_digest),
-    "warning": (known_failures.KnownFailure, lambda known: render_warning(known._replace(kind="failed"))),
+    "warning": (known_failures.KnownFailure, lambda known: render_warning(known._replace(kind="after"))),
     "page": (conversation.StoredConversation, lambda found: "\n".join(render_markdown_document(document_of_conversation(found)))),
     "page of results": (model.Hit, lambda hit: "\n".join(render_markdown_document(document_of_hits(hit.content, [hit], {})))),
     "machine": (sync.Machine, lambda machine: "  ".join(map(str, describe_machine(machine)))),

@@ -1,0 +1,315 @@
+"""Derive failed commands and edits from the turns of a conversation, and what cured them. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from pastchats_memory.episodes import is_user_turn
+from pastchats_memory.episodes.actions import CUT, calls_of, changed_files, relative_path
+from pastchats_memory.model import REFUSED
+from pastchats_memory.store.failures import Failure, RecordedTurn
+from pastchats_memory.text.commands import find_purpose, is_variant, simplify_purpose, sort_options, strip_surroundings
+from pastchats_memory.text.failed_commands import FailureCause, Part, find_cause, find_place, has_word, split_command
+from pastchats_memory.text.shell import command_words, is_editor, is_read_only, is_shell
+
+REACH = 16
+"""Calls after a failure among which its cure is looked for."""
+MAX_CURE = 240
+"""Characters of a cure."""
+MAX_UNDONE = 3
+"""Files of an answer that the user had undone as a whole; with more of them, the words do not tell which one was wrong."""
+MIN_AIM = 2
+"""Characters of an argument that tells what a command is for."""
+LEAST_CUT = 20
+"""Characters of a shortened command that identify it."""
+_MISMATCH = re.compile(
+    r"""
+    \bstring\ to\ replace\b|\bnot\ been\ read\ yet\b|\bmodified\ since\ read\b|\breplace_all\b|\bSEARCH/REPLACE\b|\bdoes\ not\ exist\b
+    |\bno\ (?:match|occurrences?|changes?)\b|\bfailed\ to\ (?:apply|find)\b|\bcould\ not\ find\b|\bold_string\b|\bnot\ unique\b
+    |\bcontext\b|\bhunk\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Results of an editor whose input does not fit the file."""
+_UNDO = re.compile(
+    r"""
+    \A(?:no[,.!]?\s+|please\s+|ok(?:ay)?[,.]?\s+)?(?:/undo\b|undo\b|revert\b|roll\s?back\b|put\s+(?:it|that|this)\s+back\b
+    |take\s+(?:it|that)\s+out\b|mach\s+das\s+(?:wieder\s+)?rückgängig|nimm\s+das\s+zurück)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""The start of a message that has the last change undone."""
+
+
+class CallStep(NamedTuple):
+    """A call in the order of a conversation."""
+
+    turn: int
+    """Id of the row that records it."""
+    requests: int
+    """User turns before it."""
+    command: str
+    """Perhaps shortened; empty for an edit."""
+    words: str
+    """The command without its surroundings, or the edit in words."""
+    has_failed: bool
+    """Whether the last run of an equal call with this answer failed."""
+
+    @property
+    def acts(self) -> bool:
+        """Return whether it changes anything."""
+        return not self.command or not is_read_only(self.command)
+
+
+class _Result(NamedTuple):
+    """A recorded result of a call."""
+
+    turn: RecordedTurn
+    step: int
+    """Place of its call among the steps; of equal calls in one answer, the last one's."""
+    is_last: bool
+    """Whether no later result of an equal call stands with this answer."""
+    requests: int
+    reply: RecordedTurn | None
+    """The user's words right behind it, which give the reason of a refusal."""
+
+
+def derive_failures(turns: Sequence[RecordedTurn], project: str) -> list[Failure]:
+    """Return the failed commands and edits of a conversation, each with its cure if the conversation shows one."""
+    steps, results = _order_calls(turns)
+    failures = [failure for result in results if (failure := _make_failure(result, steps, project))]
+    return [*failures, *_find_undone(turns)]
+
+
+def _order_calls(turns: Sequence[RecordedTurn]) -> tuple[list[CallStep], list[_Result]]:
+    """Return the calls of a conversation in order, and the results with the places of their calls.
+
+    An answer lists each call once, where it ran last. Results stand behind the answer that lists their call; those behind a
+    request belong to the next answer.
+    """
+    steps: list[CallStep] = []
+    results: list[_Result] = []
+    replies = {turn.id: reply for turn, reply in pairwise(turns) if is_user_turn(reply)}
+    for owner, rows, requests in _group_results(turns):
+        first = len(steps)
+        called = list(calls_of(owner)) if owner else []
+        outcome: dict[int, bool] = {}
+        matched = []
+        for row in rows:
+            place = _find_call(row, called)
+            if place is None:
+                place = len(called)
+                tool, _, subject = row.content.partition("\n")[0].partition(" ")
+                called.append(("bash" if tool == "$" else tool, subject))
+            outcome[place] = has_failed(row)
+            matched.append((row, place))
+        for place, (tool, subject) in enumerate(called):
+            result = next((row for row, at in reversed(matched) if at == place), None)
+            command = (_find_command(result) or subject) if is_shell(tool) else ""
+            if subject and (command or is_editor(tool)):
+                words = strip_surroundings(command) if command else f"a change of {subject}"
+            else:
+                command = words = ""
+            turn = result.id if result else owner.id if owner else rows[0].id
+            steps.append(CallStep(turn, requests, command, words, outcome.get(place, False)))
+        last = {place: row for row, place in matched}
+        results += [
+            _Result(row, first + place, last[place] is row, requests, replies.get(row.id)) for row, place in matched
+        ]
+    return steps, results
+
+
+def _group_results(
+    turns: Sequence[RecordedTurn],
+) -> Iterator[tuple[RecordedTurn | None, list[RecordedTurn], int]]:
+    """Yield each turn that lists calls, the results of these calls, and the number of requests before."""
+    owner: RecordedTurn | None = None
+    rows: list[RecordedTurn] = []
+    requests = 0
+    for turn in turns:
+        if turn.role == "tool":
+            rows.append(turn)
+        elif is_user_turn(turn):
+            if owner or rows:
+                yield owner, rows, requests
+            owner, rows = (turn if turn.metadata.get("tools") else None), []
+            requests += 1
+        elif turn.role == "assistant":
+            if owner is not None:
+                yield owner, rows, requests
+                rows = []
+            owner = turn
+    if owner or rows:
+        yield owner, rows, requests
+
+
+def has_failed(turn: RecordedTurn) -> bool:
+    """Return whether a result is that of a failed or refused call."""
+    return turn.metadata.get("kind") == "error" or REFUSED in turn.content
+
+
+def _find_command(row: RecordedTurn | None) -> str:
+    """Return the command of a result, which has more of it than the list of calls."""
+    return row.content[2:].partition("\n")[0] if row and row.content.startswith("$ ") else ""
+
+
+def _find_call(row: RecordedTurn, called: Sequence[tuple[str, str]]) -> int | None:
+    """Return the place of a result's call in a list of calls, which may be shortened."""
+    text = " ".join(row.content[:600].split())
+    for place in range(len(called) - 1, -1, -1):
+        tool, subject = called[place]
+        start = f"$ {subject}" if is_shell(tool) else f"{tool} {subject}"
+        bare = start.removesuffix(CUT)
+        if text.startswith(bare) and (bare != start or text[len(bare) : len(bare) + 1] in ("", " ", CUT)):
+            return place
+    return None
+
+
+def _make_failure(result: _Result, steps: Sequence[CallStep], project: str) -> Failure | None:
+    """Return the failure that a result shows; None if it shows none, or one that tells nothing about the call."""
+    row = result.turn
+    heading, _, text = row.content.partition("\n")
+    command = heading[2:] if heading.startswith("$ ") else ""
+    if not has_failed(row) or not (command or is_editor(heading.partition(" ")[0])):
+        return None
+    action = spell_command(command, project) if command else relative_path(project, heading.partition(" ")[2].strip())
+    folder = find_place(command, project)
+    if REFUSED in row.content:
+        return _make_refusal(result, steps, FailureCause(_last_program(command), "", "", Part("", (), action)), folder)
+    cause = find_cause(command, text, project) if command else _find_cause_of_edit(text, action)
+    if cause is None or not (cause.word or action):
+        return None
+    kind, step = _find_cure(result, cause, action, steps, project) or ("", None)
+    has_passed = kind == "after" or _passes_later(result, steps, cause, action, step)
+    return Failure(
+        row.id, cause.program, cause.word, cause.is_missing, folder, action, cause.error, has_passed,
+        kind, step.words[:MAX_CURE] if step else "", step.turn if step else None,
+    )  # fmt: skip
+
+
+def _find_cause_of_edit(text: str, action: str) -> FailureCause | None:
+    """Return why an edit failed; None if its words do not fit the file."""
+    if _MISMATCH.search(text):
+        return None
+    return FailureCause("", "", text.strip().partition("\n")[0][:MAX_CURE], Part("", (), action))
+
+
+def _make_refusal(result: _Result, steps: Sequence[CallStep], cause: FailureCause, folder: str) -> Failure | None:
+    """Return the refusal of a call with the user's reason; None without one."""
+    row, action = result.turn, cause.part.text
+    if result.reply is None or not action:
+        return None
+    reason = " ".join(result.reply.content.split())[:MAX_CURE]
+    has_passed = _passes_later(result, steps, cause, action)
+    return Failure(row.id, cause.program, "", False, folder, action, "", has_passed, "refused", reason, result.reply.id)
+
+
+def _last_program(command: str) -> str:
+    parts = split_command(command)
+    return parts[-1].program if parts else ""
+
+
+def spell_command(command: str, project: str) -> str:
+    """Return a command in the spelling of `Failure.action`; empty if it only reads."""
+    return sort_options(simplify_purpose(find_purpose(command), project))
+
+
+def _is_same(step: CallStep, cause: FailureCause, action: str, project: str) -> bool:
+    """Check whether a call does what failed: the same command, the same word, the missing program, or the same file."""
+    if cause.program and cause.word:
+        parts = split_command(step.command) if step.command else []
+        return any(part.program == cause.program and has_word(part, cause.word, project) for part in parts)
+    if not step.command:
+        return step.words == f"a change of {action}" or step.words.endswith(f"/{action}")
+    if step.command.endswith(CUT):
+        start = simplify_purpose(find_purpose(step.command.removesuffix(CUT)), project)
+        return len(start) >= LEAST_CUT and action.startswith(start)
+    return bool(action) and spell_command(step.command, project) == action
+
+
+def _passes_later(
+    result: _Result, steps: Sequence[CallStep], cause: FailureCause, action: str, cure: CallStep | None = None
+) -> bool:
+    """Check whether the same works later in the conversation, in another way than its cure does."""
+    project = result.turn.project
+    later = steps[result.step + result.is_last :]
+    return any(step is not cure and not step.has_failed and _is_same(step, cause, action, project) for step in later)
+
+
+def _find_cure(
+    result: _Result, cause: FailureCause, action: str, steps: Sequence[CallStep], project: str
+) -> tuple[str, CallStep] | None:
+    """Return what cured a failure: what worked instead, or what made the same work."""
+    own = steps[result.step]
+    before = steps[max(0, result.step - REACH) : result.step] if not result.is_last else ()
+    following = [step for step in steps[result.step + result.is_last :][:REACH] if step.requests <= result.requests + 1]
+    prepared = [step for step in before if step.acts and step.requests == result.requests and not step.has_failed]
+    for step in following:
+        if step.has_failed or not step.words:
+            continue
+        if _is_same(step, cause, action, project):
+            if found := _choose_preparation(prepared, cause, own):
+                return "after", found
+            return ("instead", step) if step.command and step.words != own.words else None
+        if step.command and _is_instead(step, cause, own):
+            return "instead", step
+        if step.acts:
+            prepared.append(step)
+    return None
+
+
+def _choose_preparation(prepared: Sequence[CallStep], cause: FailureCause, own: CallStep) -> CallStep | None:
+    """Return the last call before a success that has a word of the failure; else the last one."""
+    named = set(re.findall(r"[\w.-]{4,}", f"{cause.word} {cause.error} {own.command}"))
+    related = (step for step in reversed(prepared) if any(word in step.words for word in named))
+    return next(related, prepared[-1] if prepared else None)
+
+
+def _is_instead(step: CallStep, cause: FailureCause, own: CallStep) -> bool:
+    """Check whether another command did what failed: with the same aim, and without what failed."""
+    parts = split_command(step.command)
+    if not cause.program:  # an edit
+        return step.acts and any(word.endswith(cause.part.text) for part in parts for word in part.words)
+    if cause.is_missing:
+        return any(_is_substitute(part, cause) for part in parts)
+    value = cause.word.rpartition(" ")[2]
+    aims = _list_aims(cause.part, cause.word)
+    if not cause.word and is_variant(find_purpose(own.command), find_purpose(step.command)):
+        return True
+    for part in parts:
+        shared = sum(word in part.words for word in aims)
+        if part.program == cause.program and cause.word:
+            if any(value in word and word != value for word in part.words) or not aims or shared:
+                return True
+        elif part.text.partition(" ")[0] == cause.part.text.partition(" ")[0] and shared * 2 > len(aims):
+            return True
+    return False
+
+
+def _list_aims(part: Part, word: str) -> list[str]:
+    """Return the arguments of a command that tell what it is for, without the one that failed."""
+    value = word.rpartition(" ")[2]
+    return [one for one in part.words if one != value and not one.startswith("-") and len(one) >= MIN_AIM]
+
+
+def _is_substitute(part: Part, cause: FailureCause) -> bool:
+    """Check whether a command runs a missing program in another way, or has its arguments."""
+    if cause.program in part.text or cause.program.replace("-", " ") in part.text:
+        return part.program not in command_words("installers")
+    aims = _list_aims(cause.part, "")
+    return bool(aims) and sum(word in part.words for word in aims) * 2 > len(aims)
+
+
+def _find_undone(turns: Sequence[RecordedTurn]) -> Iterator[Failure]:
+    """Yield the edits of an answer that the user's next message has undone."""
+    files: list[str] = []
+    for turn in turns:
+        if is_user_turn(turn):
+            if files and len(set(files)) <= MAX_UNDONE and _UNDO.search(turn.content[:200].strip()):
+                words = " ".join(turn.content.split())[:MAX_CURE]
+                for file in dict.fromkeys(files):
+                    yield Failure(turn.id, "", "", False, "", file, "", False, "undone", words, turn.id)
+            files = []
+        elif turn.role == "assistant":
+            files += changed_files(turn)

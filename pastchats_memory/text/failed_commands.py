@@ -1,0 +1,250 @@
+"""Find out why a command failed: its program, and the word of the command that the error names. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from pastchats_memory.text.commands import LIMITS, find_folder, shorten_path
+from pastchats_memory.text.shell import NO_SUCH_COMMAND, classify_check, command_words
+
+LONGEST = 2000
+"""Characters of a command and of its result that are read."""
+MAX_WORD, MAX_ERROR = 80, 240
+"""Characters."""
+MAX_LINES = 30
+"""Lines of a result that are read."""
+_WORD = re.compile(r"(?:[^\s'\"`]|'[^'\n]*'|\"(?:\\.|[^\"\\\n])*\"|`[^`\n]*`|['\"`])+")
+_QUOTED = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
+_SEPARATOR = re.compile(r"\|\||&&|[;&|\n]")
+_HEREDOC = re.compile(r"<<-?\s*['\"]?\w.*\Z", re.DOTALL)
+_REDIRECTION = re.compile(r"\d?(?:>{1,2}|<)(?:&\d|\s*\S+)?")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_INTERPRETER = re.compile(r"python[\d.]+\Z")
+_PLACE = re.compile(r"\s(?:-C|-w|--(?:prefix|workspace|filter|cwd|dir|manifest-path))[\s=]+(\S+)")
+"""Options with which a command runs elsewhere."""
+_NOT_RUN = re.compile(
+    NO_SUCH_COMMAND
+    + r"""
+    |^Exit\ code\ 12[67]$|\bcommand\ not\ found\b|:\ No\ module\ named\ |\bmissing\ script\b|\bdenied\b|\bEACCES\b
+    |\b(?:unknown|unrecogni[sz]ed|invalid|no\ such)\ (?:option|argument|flag|command|subcommand|target)
+    |\bE(?:CONNREFUSED|ADDRINUSE)\b|\bconnection\ refused\b|\baddress\ already\ in\ use\b|\bcould\ not\ resolve\ host\b
+    |\bno\ rule\ to\ make\ target\b|\bcould\ not\ find\ gem\b|\bexecutable\ does(?:n't|\ not)\ exist\b|\bdirectory\ not\ found:
+    |\bdoes\ not\ (?:contain|have)\ (?:the\ |this\ )?feature\b|\bno\ tests?\ (?:ran|found|to\ run|files|collected)\b|^usage:\ """,
+    re.VERBOSE | re.MULTILINE | re.IGNORECASE,
+)
+"""Results of a check that tell about the command, and not about the checked work."""
+_REASON = re.compile(
+    NO_SUCH_COMMAND
+    + r"""
+    |\b(?:un(?:known|recogni[sz]ed|supported|expected|able|defined|available)|in(?:valid|correct)|illegal|missing|bad|ambiguous)\b
+    |\bnot\ (?:found|recogni[sz]ed|supported|exist|allowed|permitted|installed|defined|valid|an?|in|match|available|enabled)\b
+    |\bno\ (?:such|module|matching|rule|version|package|configuration|default|changes)\b|\b(?:cannot|can't|couldn't|could\ not|doesn't|does\ not|did\ not|isn't|is\ not)\b
+    |\b(?:denied|refused|rejected|already|failed|fatal|requires?|required|must|too\ many|expected|deprecated|ENOENT|EACCES|EADDRINUSE|ECONNREFUSED)\b
+    |\bNo\ (?:[\w-]+\ ){1,3}(?:found|named)\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Lines of a result that give a reason."""
+_ERROR = re.compile(r"error|fatal|denied|not found|no such|cannot|unable", re.IGNORECASE)
+_EXIT_CODE = re.compile(r"\AExit code -?\d+\Z")
+_MISSING = re.compile(
+    r"""
+    (?:command\ not\ found:\ |^exec:\ |\bspawn\ )(?P<after>[^\s:]{1,60})
+    |(?:^|[\s:])(?P<before>[^\s:]{1,60}):\ (?:command\ )?not\ found\s*$
+    |^['"‘“`](?P<quoted>[^'"’”`\s]{1,60})['"’”`]\ is\ not\ recogni[sz]ed
+    |^(?P<start>[^\s:]{1,60})\s?:\ (?:The\ term|Die\ Benennung|Le\ terme|El\ término|O\ termo|Il\ termine|无法将)""",
+    re.VERBOSE | re.MULTILINE,
+)
+"""Lines that name a program which is not there."""
+_IN_QUOTES = re.compile(r"[`'\"‘“«]([^`'\"’”»\n]{1,80})[`'\"’”»]")
+_OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
+_BEFORE_COLON = re.compile(r"(?:\A|:\s+)([^\s:]+)(?=:(?:\s|\Z))")
+_AFTER_COLON = re.compile(r":\s+([^\s:,;]+)[.,;:]?\s*(?:\(.{1,60}\)\s*)?\Z")
+_BARE = re.compile(r"[^\s'\"`:,;()\[\]{}<>«»‘’“”]+")
+_PATH = re.compile(r"[/.\\]")
+_DISTINCT = re.compile(r"\w[/.:@_-]\w|\d{3}")
+"""Words that hardly stand in an error by chance: names of files, modules and packages, and numbers of ports."""
+_NO_MODULE = re.compile(r"\bNo module named ['\"]?([\w.]+)")
+_NUMBER = re.compile(r"0x[0-9a-f]+|\d+")
+
+
+class Part(NamedTuple):
+    """One of the commands of a command line."""
+
+    program: str
+    """Its name, without the folder and without what only starts it."""
+    words: tuple[str, ...]
+    """The arguments, without quotation marks."""
+    text: str
+
+
+class FailureCause(NamedTuple):
+    """Why a command failed."""
+
+    program: str
+    word: str
+    """What the error names of the command: an argument, perhaps behind its option, or a missing program; else empty."""
+    error: str
+    """The line of the result."""
+    part: Part
+    is_missing: bool = False
+    """Whether the program is not on this machine."""
+
+
+def split_command(command: str) -> list[Part]:
+    """Return the commands of a line that run one after the other, without those that only assign.
+
+    >>> [part.program for part in split_command("cd web && CI=1 timeout 60 npx vitest run | tail -3")]
+    ['cd', 'vitest', 'tail']
+    """
+    text = _HEREDOC.sub("", command[:LONGEST])
+    masked = _QUOTED.sub(lambda found: "_" * len(found[0]), text)
+    edges = [0, *(edge for found in _SEPARATOR.finditer(masked) for edge in found.span()), len(text)]
+    parts = (_parse_part(text[start:end]) for start, end in zip(edges[::2], edges[1::2], strict=True))
+    return [part for part in parts if part is not None]
+
+
+def _parse_part(text: str) -> Part | None:
+    bare = _REDIRECTION.sub(" ", text) if not _QUOTED.search(text) else text
+    words = [_unquote(word) for word in _WORD.findall(LIMITS.sub("", bare.strip().strip("()")))]
+    place = _find_program(words)
+    if place >= len(words):
+        return None
+    return Part(words[place].replace("\\", "/").rpartition("/")[2], tuple(words[place + 1 :]), " ".join(text.split()))
+
+
+def _unquote(word: str) -> str:
+    """Return a word without its quotation marks; `--name="value"` loses those within."""
+    return _QUOTED.sub(lambda found: found[0][1:-1], word)
+
+
+def _find_program(words: Sequence[str]) -> int:
+    """Return the place of the word that names the program, behind assignments and what starts it."""
+    starters = command_words("prefixes") | command_words("wrappers")
+    place = 0
+    while place < len(words) - 1:
+        word, following = words[place], words[place + 1]
+        if _ASSIGNMENT.match(word):
+            place += 1
+        elif word == "sudo" and following in ("-u", "--user") and place + 3 < len(words):
+            place += 3
+        elif word == "npx" and following in ("-y", "--yes"):
+            place += 2
+        elif (word in starters or _INTERPRETER.match(word)) and (not following.startswith("-") or following == "-m"):
+            place += 1
+        else:
+            break
+    return place
+
+
+def list_words(part: Part, project: str) -> Iterator[str]:
+    """Yield what an error may name of a command: options, and values behind their option or their subcommand.
+
+    `-t tsx` is a type, and `tsx` alone a word to look for; `npm run e2e` is no `npm install e2e`.
+    """
+    before = ""
+    for word in part.words:
+        name, mark, value = word.partition("=")
+        if word.startswith("-") and len(word) > 1:
+            yield name
+            if mark and value:
+                yield _put_behind(name, value, project)
+            before = "" if mark else name
+        else:
+            yield _put_behind(before, word, project)
+            before = word if part.program in _programs_with_commands() else ""
+
+
+def _programs_with_commands() -> frozenset[str]:
+    return command_words("runners") | command_words("message-programs") | {"docker", "kubectl", "pip", "podman"}
+
+
+def _put_behind(before: str, value: str, project: str) -> str:
+    """Return a value behind its option or its subcommand; a path means the same everywhere."""
+    if not before or " " in value or _PATH.search(value):
+        return shorten_path(value, project)
+    return f"{before} {value}"
+
+
+def find_place(command: str, project: str) -> str:
+    """Return the folder or workspace in which a command runs; empty for the project's own."""
+    named = _PLACE.search(_QUOTED.sub("_", command[:LONGEST]))
+    return find_folder(command, project) or (shorten_path(named[1], project).rstrip("/") if named else "")
+
+
+def find_cause(command: str, result: str, project: str) -> FailureCause | None:
+    """Return why a command failed; None if the result tells nothing about the command itself.
+
+    A check that reports faults of the checked work did not fail. An exit code without a word is an answer, as of `test -f`.
+    """
+    lines = [line for line in map(str.strip, result[:LONGEST].split("\n")) if line and not _EXIT_CODE.match(line)]
+    parts = split_command(command)
+    is_check = classify_check(command) is not None
+    if not lines or not parts or (is_check and not _NOT_RUN.search(result)):
+        return None
+    if missing := _find_missing(parts, lines):
+        return missing
+    pattern = _NOT_RUN if is_check else _REASON
+    for line in lines[:MAX_LINES]:
+        if pattern.search(line) and (found := _find_module(parts, line) or _find_named(parts, line, project)):
+            return found
+    error = next(filter(_ERROR.search, lines), lines[0])
+    named = (part for part in reversed(parts) if re.search(rf"(?<!\w){re.escape(part.program)}(?!\w)", error))
+    part = next(named, parts[-1])
+    return FailureCause(part.program, "", error[:MAX_ERROR], part)
+
+
+def _find_missing(parts: Sequence[Part], lines: Sequence[str]) -> FailureCause | None:
+    """Return the cause if a program of the command is not there; one that is named by a path belongs to the project."""
+    for line in lines[:MAX_LINES]:
+        names = {name.strip("'\"`‘’“”") for found in _MISSING.finditer(line) for name in found.groups() if name}
+        for part in parts:
+            start = part.text.partition(part.program)[0].rpartition(" ")[2]
+            if part.program in names and "/" not in start:
+                return FailureCause(part.program, part.program, line[:MAX_ERROR], part, is_missing=True)
+    return None
+
+
+def _find_module(parts: Sequence[Part], line: str) -> FailureCause | None:
+    """Return the cause if a module is missing that the command runs as a program."""
+    named = {name.partition(".")[0] for name in _NO_MODULE.findall(line)}
+    part = next((part for part in parts if part.program in named), None)
+    return part and FailureCause(part.program, part.program, line[:MAX_ERROR], part)
+
+
+def _find_named(parts: Sequence[Part], line: str, project: str) -> FailureCause | None:
+    """Return the cause whose word an error line names: in quotes, as an option, beside a colon, or bare."""
+    order = sorted(parts, key=lambda part: re.search(rf"(?<!\w){re.escape(part.program)}(?!\w)", line) is None)
+    marked = [
+        *_IN_QUOTES.findall(line),
+        *_OPTION.findall(line),
+        *_BEFORE_COLON.findall(line),
+        *_AFTER_COLON.findall(line),
+    ]
+    bare = [word for word in _BARE.findall(line) if _DISTINCT.search(word)]
+    for candidates in (marked, bare):
+        for part in order:
+            words = [word for word in list_words(part, project) if len(word) <= MAX_WORD and word != part.program]
+            for candidate in candidates:
+                if word := next((word for word in words if _is_named(word, candidate.rstrip("."))), None):
+                    return FailureCause(part.program, word, line[:MAX_ERROR], part)
+    return None
+
+
+def _is_named(word: str, candidate: str) -> bool:
+    """Check whether an error's word is a word of a command, which may be the value of an option or a path below a folder."""
+    value = word.rpartition(" ")[2]
+    if not any(map(str.isalnum, candidate)):
+        return False
+    return candidate in (word, value, f"./{value}") or (bool(_PATH.search(value)) and candidate.endswith(f"/{value}"))
+
+
+def has_word(part: Part, word: str, project: str) -> bool:
+    """Check whether a command has the word of a failure: an argument, or itself as the program."""
+    return word == part.program or word in list_words(part, project)
+
+
+def simplify_error(error: str) -> str:
+    """Return an error line in the form in which equal errors are equal, whatever numbers they have."""
+    return _NUMBER.sub("#", " ".join(error.split())).strip().lower()

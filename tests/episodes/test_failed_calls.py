@@ -1,0 +1,138 @@
+"""Failed commands and edits of a conversation, with what the error names and what cured them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from pastchats_memory.episodes.failed_calls import derive_failures
+from pastchats_memory.store.failures import Failure, RecordedTurn
+from pastchats_memory.text.failed_commands import find_cause
+
+Row = tuple[str, str] | tuple[str, str, list[str]]
+
+
+def failures_of(*rows: Row) -> list[Failure]:
+    """Derive the failures of rows `(role, text, calls)`; a `failed` row is a tool's error."""
+    turns = [
+        RecordedTurn(
+            place, "orchard", place, "tool" if role == "failed" else role, text,
+            {"kind": "error" if role == "failed" else "answer", "tools": calls[0] if calls else []}, None,
+        )
+        for place, (role, text, *calls) in enumerate(rows)
+    ]  # fmt: skip
+    return derive_failures(turns, "orchard")
+
+
+@pytest.mark.parametrize(
+    ("command", "result", "program", "word"),
+    [
+        ("rg -t tsx useState src", "rg: unrecognized file type: tsx", "rg", "-t tsx"),
+        ("tree -L 2", "/bin/bash: line 1: tree: command not found", "tree", "tree"),
+        ("sh -c x; jq . a.json", "sh: 1: jq: not found", "jq", "jq"),
+        ("Get-Foo x", "Get-Foo : The term 'Get-Foo' is not recognized as the name of a cmdlet", "Get-Foo", "Get-Foo"),
+        ("bd list --wisp", "Error: unknown flag: --wisp", "bd", "--wisp"),
+        (
+            "psql -U postgres -c 'select 1'",
+            'FATAL: Peer authentication failed for user "postgres"',
+            "psql",
+            "-U postgres",
+        ),
+        ("cd /home/me/My Project && ls", "bash: cd: /home/me/My: No such file or directory", "cd", "/home/me/My"),
+        ("npm run e2e", 'npm error Missing script: "e2e"', "npm", "run e2e"),
+        ("python -m pytests x", "/usr/bin/python: No module named pytests", "pytests", "pytests"),
+        ("npx next dev --port 3000", "Error: listen EADDRINUSE: address already in use :::3000", "next", "--port 3000"),
+        ("gt context", "Error: unknown command `context` for `gt`", "gt", "context"),
+        ("git push origin main", "error: failed to push some refs", "git", ""),
+    ],
+)
+def test_an_error_names_a_word_of_the_command(command: str, result: str, program: str, word: str) -> None:
+    cause = find_cause(command, result, "orchard")
+    assert cause is not None
+    assert (cause.program, cause.word) == (program, word)
+
+
+@pytest.mark.parametrize(
+    ("command", "result"),
+    [("test -f .env", "Exit code 1"), ("pytest tests/test_a.py", "FAILED tests/test_a.py::test_b\n1 failed in 0.1s")],
+)
+def test_an_answer_and_a_fault_of_the_checked_work_are_no_failures_of_the_command(command: str, result: str) -> None:
+    assert find_cause(command, result, "orchard") is None
+
+
+def cures(rows: Sequence[Row]) -> list[tuple[str, str, bool]]:
+    return [(one.kind, one.cure, one.has_passed) for one in failures_of(*rows)]
+
+
+def test_a_command_with_the_same_aim_and_without_the_named_word_cures_a_failure() -> None:
+    rows: list[Row] = [
+        ("user", "Find the hooks."),
+        ("assistant", "I look.", ["Bash rg -t tsx useState src", "Bash ls", "Bash rg -g '*.tsx' useState src"]),
+        ("failed", "$ rg -t tsx useState src\nrg: unrecognized file type: tsx"),
+    ]
+    assert cures(rows) == [("instead", "rg -g '*.tsx' useState src", False)]
+
+
+def test_a_step_before_the_same_command_worked_cures_its_failure() -> None:
+    rows: list[Row] = [
+        ("user", "Start it."),
+        ("assistant", "I start it.", ["Bash docker compose up -d redis", "Bash ls", "Bash python worker.py"]),
+        ("failed", "$ python worker.py\nConnectionError: no redis at 6379"),
+        ("tool", "$ python worker.py\nready"),
+    ]
+    assert cures(rows) == [("after", "docker compose up -d redis", True)]
+
+
+def test_results_before_the_first_answer_belong_to_its_calls() -> None:
+    rows: list[Row] = [
+        ("user", "Show the folders."),
+        ("failed", "$ tree -L 2 src\nbash: tree: command not found"),
+        ("assistant", "These.", ["shell tree -L 2 src", "shell find src -maxdepth 2"]),
+    ]
+    assert cures(rows) == [("instead", "find src -maxdepth 2", False)]
+
+
+def test_a_failed_command_cures_nothing_nor_does_one_with_another_aim() -> None:
+    rows: list[Row] = [
+        ("user", "Run them."),
+        ("assistant", "I run them.", ["Bash npm run e2e", "Bash npm run e2e:ci", "Bash git status"]),
+        ("failed", '$ npm run e2e\nnpm error Missing script: "e2e"'),
+        ("failed", '$ npm run e2e:ci\nnpm error Missing script: "e2e:ci"'),
+    ]
+    assert cures(rows) == [("", "", False), ("", "", False)]
+
+
+def test_the_cure_is_looked_for_up_to_the_end_of_the_next_request() -> None:
+    far: list[Row] = [("user", "Go on."), ("assistant", "Done.", ["Edit a.py"])]
+    rows: list[Row] = [
+        ("user", "Run them."),
+        ("assistant", "It failed.", ["Bash npm run e2e"]),
+        ("failed", '$ npm run e2e\nnpm error Missing script: "e2e"'),
+    ]
+    works: list[Row] = [("user", "Use the other script."), ("assistant", "Done.", ["Bash npm run test:e2e"])]
+    assert cures([*rows, *works]) == [("instead", "npm run test:e2e", False)]
+    assert cures([*rows, *far, *works]) == [("", "", False)]
+
+
+def test_the_reason_of_a_refusal_is_kept() -> None:
+    rows: list[Row] = [
+        ("user", "Push."),
+        ("assistant", "I push.", ["Bash git push --force"]),
+        ("tool", "$ git push --force\nRefused by the user."),
+        ("user", "never force-push here"),
+    ]
+    (failure,) = failures_of(*rows)
+    assert (failure.kind, failure.cure, failure.action) == ("refused", "never force-push here", "git push --force")
+
+
+def test_an_edit_that_the_user_has_undone_is_kept_with_the_words() -> None:
+    rows: list[Row] = [
+        ("user", "Make it faster."),
+        ("assistant", "I cache it.", ["Edit src/cache.py"]),
+        ("user", "Revert that, the cache must stay off."),
+        ("assistant", "Reverted.", ["Edit src/cache.py"]),
+    ]
+    (failure,) = failures_of(*rows)
+    assert (failure.kind, failure.action) == ("undone", "src/cache.py")
+    assert failure.cure == "Revert that, the cache must stay off."

@@ -52,12 +52,15 @@ from pastchats_memory.episodes.outcome.feedback import (
     agrees,
     builds_on,
     complains,
+    concerns_work,
     continues_from_answer,
     continues_work,
     finds_fault,
     goes_on,
     mentions_request,
     pastes_error_of_advice,
+    pastes_error_of_work,
+    pastes_other_error,
     picks_offer,
     praises_result,
     refuses_result,
@@ -152,7 +155,7 @@ def rejects_result(episode: Episode) -> tuple[QuotedLine, ...]:
 
     With visible work, a fault may concern a part only. After a question of the agent, the words are an answer.
     """
-    if ends_with_question(episode):
+    if ends_with_question(episode) or not concerns_work(episode):
         return ()
     return refuses_result(episode) or (() if _find_work(episode) else finds_fault(episode)) or _reports_trouble(episode)
 
@@ -431,6 +434,8 @@ RULES: tuple[OutcomeRule, ...] = (
     OutcomeRule("asked_again", "failed", 0.88, repeats_request),
     OutcomeRule("half_works", "mixed", 0.57, reports_partial_success),
     OutcomeRule("still_so", "failed", 0.94, reports_same_problem),
+    OutcomeRule("other_error", "mixed", 0.8, pastes_other_error),
+    OutcomeRule("error_pasted", "failed", 0.8, pastes_error_of_work),
     OutcomeRule("advice_erred", "failed", 0.67, pastes_error_of_advice),
     OutcomeRule("rejected", "failed", 0.96, rejects_result),
     OutcomeRule("accepted", "worked", 0.97, accepts_result),

@@ -101,7 +101,9 @@ def awaits_decision(episode: Episode) -> bool:
     """Return whether the agent's last act is a plan or a dialog that waits for the user's word."""
     place = episode.last_place
     tools = (label.partition(" ")[0] for at, label in episode.calls() if at == place)
-    return episode.turns[place].kind == "plan" or not DIALOGS.isdisjoint(tools)
+    last = episode.turns[place]
+    refused = last.content.partition("\n")[0] if last.role == "tool" else ""
+    return last.kind == "plan" or not DIALOGS.isdisjoint((*tools, refused))
 
 
 @cached

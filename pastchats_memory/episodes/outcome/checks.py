@@ -18,6 +18,7 @@ from pastchats_memory.episodes.outcome.episode import (
     quote_line,
 )
 from pastchats_memory.episodes.outcome.patterns import Pattern, load_pattern
+from pastchats_memory.model import REFUSED
 from pastchats_memory.text.shell import NO_SUCH_COMMAND, Family, classify_check
 
 _RED = load_pattern("checks", "red")
@@ -89,7 +90,13 @@ def _read_check(place: int, row: EpisodeTurn) -> Check | None:
     family = classify_check(command if heading.startswith("$ ") else "", output)
     result = read_check_output(output[-MAX_SCANNED:])
     has_no_tests = family == "test" and _NO_TESTS.search(output) and not _SOME_TESTS.search(output)
-    if family is None or has_no_tests or _NEVER_RAN.search(output) or (result is None and _STARTED.search(output)):
+    if (
+        family is None
+        or row.content.endswith(REFUSED)
+        or has_no_tests
+        or _NEVER_RAN.search(output)
+        or (result is None and _STARTED.search(output))
+    ):
         return None
     if result is None and row.kind != "error" and _FILTERED.search(command):
         return None

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from pastchats_memory.episodes.outcome.answers import ends_with_question, get_last_answer, requests_input
-from pastchats_memory.episodes.outcome.checks import find_failure
+from pastchats_memory.episodes.outcome.checks import find_failure, read_check_output
 from pastchats_memory.episodes.outcome.episode import (
     MAX_SCANNED,
     MIN_WORDS,
@@ -28,7 +28,7 @@ from pastchats_memory.episodes.outcome.episode import (
     quote_next_message,
     strip_client_commands,
 )
-from pastchats_memory.episodes.outcome.names import find_name
+from pastchats_memory.episodes.outcome.names import find_name, has_identifier, list_changed_files, list_names
 from pastchats_memory.episodes.outcome.patterns import Pattern, Phrases, load_pattern
 from pastchats_memory.episodes.outcome.requests import is_inquiry, is_request, starts_with_request
 from pastchats_memory.text.shell import find_instruction
@@ -38,7 +38,7 @@ MAX_AGREEMENT_WORDS = 20
 MIN_LONG_MESSAGE = 100
 """Characters. Shorter messages may complain in unknown words."""
 MIN_SHARED_WORDS = 2
-"""Words that a sentence with "still" shares with the request, if it is about the request."""
+"""Words that a longer complaint shares with the episode that it is about."""
 MIN_LONG_WORD = 4
 """Letters."""
 MIN_ENGLISH_WORDS = 3
@@ -58,6 +58,11 @@ MIN_ERROR_LINE = 20
 MIN_POINTING_WORDS = 8
 """A shorter prompt that points at something ("check this cell?") may point at something else next time."""
 MAX_PASTED_COMMANDS = 20
+MAX_REMARK_WORDS = 6
+"""Long words of a remark that may be about the last work without naming it."""
+
+WIDE = "\u2e80"
+"""First character of scripts without blanks."""
 
 _UNDO = Phrases("evidence", "undo")
 _PROBLEM_PERSISTS = Phrases("evidence", "problem_persists")
@@ -89,6 +94,7 @@ _HOWEVER = Phrases("guards", "however")
 _DOUBT = Phrases("guards", "doubt")
 _TROUBLE_WORD = Phrases("guards", "trouble_word")
 _UNEASE = Phrases("guards", "unease")
+_PLAIN_REMARK = Phrases("guards", "plain_remark")
 _REDO_REQUEST = Phrases("guards", "redo_request")
 _FAULTS = (_NO, _BREAKAGE, _MISMATCH)
 
@@ -139,6 +145,8 @@ def takes_work_back(episode: Episode) -> tuple[QuotedLine, ...]:
 def reports_same_problem(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find words that the problem persists, but not in pastes or answers to the agent's questions."""
     if is_pasted_output(episode) or ends_with_question(episode) or _CONDITION.match(message_opening(episode)):
+        return ()
+    if not concerns_work(episode):
         return ()
     return _find(episode, _PROBLEM_PERSISTS, _first_remark(episode)) or _repeats_topic(episode)
 
@@ -284,6 +292,22 @@ def continues_work(episode: Episode) -> bool:
     return bool(_GO_AHEAD.search(message_opening(episode)))
 
 
+@cached
+def concerns_work(episode: Episode) -> bool:
+    """Return whether the next message is about this work: it names something of it, or is a short remark without a name.
+
+    Words without blanks cannot be compared, so a message in such a script counts.
+    """
+    opening = message_opening(episode)
+    words = _long_words(opening)
+    is_short = len(words) <= MAX_REMARK_WORDS and not has_identifier(opening)
+    if is_short or _PLAIN_REMARK.search(opening) or max(opening) >= WIDE:
+        return True
+    answers = " ".join(text[:MAX_SCANNED] for _, text in episode.answers()[-2:])
+    known = _long_words(episode.request) | _long_words(answers)
+    return len(words & known) >= MIN_SHARED_WORDS or find_name(list_names(episode), opening) is not None
+
+
 def complains(episode: Episode) -> bool:
     """Return whether the next message objects to the work, apart from errors that it pastes."""
     return bool(
@@ -350,8 +374,12 @@ def is_pasted_output(episode: Episode) -> bool:
 def repeats_request(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a prompt or an error that the user sends once more.
 
-    Ignore files that the answer requested, and commands that try the work.
+    Ignore consent, files that the answer requested, and commands that try the work.
     """
+    opening = message_opening(episode)
+    is_consent = _AGREEMENT.search(opening) or _GO_AHEAD.search(opening)
+    if is_consent and len(opening.split()) <= MAX_AGREEMENT_WORDS:
+        return ()
     if requests_input(episode) and _ADD_FILE.match(episode.next_message):
         return ()
     messages = (turn.content for turn in episode.turns if turn.role == "user")
@@ -405,12 +433,19 @@ def _read_prompt(text: str) -> _Prompt:
 
 
 def _is_same_prompt(first: str, second: str) -> bool:
-    """Return whether two prompts are equal, or one extends the other without another word."""
+    """Return whether two prompts are equal, or one extends the other without another word.
+
+    Commands of a client are compared by their arguments: they may be given any number of times.
+    """
+    if first.startswith("/") and second.startswith("/"):
+        (name, _, first), (other_name, _, second) = first.partition(" "), second.partition(" ")
+        if name != other_name:
+            return False
     one, other = _read_prompt(first), _read_prompt(second)
     is_short = min(one.length, other.length) < MIN_POINTING_WORDS
     if _FILES_ONLY.fullmatch(one.text) or (is_short and _POINTER.search(one.text)):
         return False
-    if one.text == other.text and (first.startswith("/") or one.length >= MIN_WORDS):
+    if one.text == other.text and one.length >= MIN_WORDS:
         return True
     words, others = one.words, other.words
     shared, least, most = len(words & others), min(len(words), len(others)), max(len(words), len(others))
@@ -434,8 +469,22 @@ def find_pasted_error(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find an error line in a paste, near its start or in the output of a program."""
     is_output = is_pasted_output(episode)
     text = episode.next_message[: MAX_SCANNED if is_output else 3 * OPENING]
+    result = read_check_output(text) if is_output else None
+    if result is not None and result[0]:
+        return ()
     found = _ERROR_LINE.search(text) or (find_failure(text) if is_output else None)
     return quote_line(text, len(episode.turns), found.start()) if found else ()
+
+
+def pastes_error_of_work(episode: Episode) -> tuple[QuotedLine, ...]:
+    """Find a pasted error that names a file of the work, and that was not pasted with the request."""
+    is_named = find_name(list_changed_files(episode), episode.next_message[:MAX_SCANNED]) is not None
+    return find_pasted_error(episode) if is_named else ()
+
+
+def pastes_other_error(episode: Episode) -> tuple[QuotedLine, ...]:
+    """Find a pasted error of the work after a request that pasted another one."""
+    return pastes_error_of_work(episode) if _error_lines(episode.request) else ()
 
 
 def pastes_error_of_advice(episode: Episode) -> tuple[QuotedLine, ...]:

@@ -43,6 +43,11 @@ def list_new_names(episode: Episode) -> frozenset[str]:
     return list_names(episode) - {name.lower() for name in _NAME.findall(episode.request[:MAX_SCANNED])}
 
 
+def has_identifier(text: str) -> bool:
+    """Return whether the text names a file or a piece of code."""
+    return any(_IDENTIFIER.fullmatch(name) for name in _NAME.findall(text))
+
+
 def find_name(names: frozenset[str], text: str) -> re.Match[str] | None:
     """Return the first of the names that a text has, as a word or at the end of a path."""
     return next((found for found in _NAME.finditer(text) if found[0].lower().lstrip("@") in names), None)

@@ -619,7 +619,7 @@ BASES: Mapping[str, str] = {
 class Evidence(NamedTuple):
     """A line of a transcript, with its source."""
 
-    quotation: Annotated[str, {"maxLength": 200}]
+    quotation: Annotated[str, {"maxLength": 240}]
     source_path: str
     source_line: Line
     """Line of the quotation if it can be found, else of the turn."""

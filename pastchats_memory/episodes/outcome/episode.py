@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import wraps
+from itertools import islice
 from typing import TypeVar, cast
 
 from pastchats_memory.episodes import list_recorded
@@ -15,7 +16,7 @@ from pastchats_memory.episodes.outcome.reply import Reply
 from pastchats_memory.model import EMPTY, Metadata
 from pastchats_memory.text.shell import find_instruction
 
-MAX_QUOTATION = 120
+MAX_QUOTATION = 240
 """Characters."""
 OPENING = 240
 """Characters of a text that hold its first sentences: people accept, reject and claim there."""
@@ -28,6 +29,13 @@ NO_ANSWERS = ("No response requested.", "(no content)")
 _WORD = re.compile(r"\w")
 _EMPHASIS = re.compile(r"[*`]+|^[ \t]*[#>]+", re.MULTILINE)
 _SENTENCE_END = re.compile(r"[!?\n。！？]|\.(?=\s|\Z)")
+_SENTENCE_BREAK = re.compile(r"(?<=[.!?])(?<!\bi\.e\.)(?<!\be\.g\.)\s+(?=[^\s\d])|(?<=[。！？])")
+_SAYS_NOTHING = re.compile(
+    r"\s*(?:\Z|#{1,6}\s.*|\*\*[^*]*\*\*:?|`{3}.*|[<>=+-]{3,}|user input|documentation|[`\"']?[\w.-]*[/\\][^\s]*)\s*\Z",
+    re.IGNORECASE,
+)
+"""A heading, a fence, a rule, or a bare path."""
+MAX_SKIPPED_LINES = 5
 _FILE_LINE = re.compile(r"\A(?:(?:in|at|for|file)\s+)?[`@]?[\w./\\-]{1,200}\.\w{1,5}`?\s*:\s*\n\s*", re.IGNORECASE)
 """A line that names the file of the next lines."""
 
@@ -54,7 +62,7 @@ class QuotedLine:
     """One line that shows an outcome."""
 
     quotation: str
-    """On one line, at most 120 characters."""
+    """On one line, at most 240 characters."""
     place: int
     """Index of the turn in the episode, from 0. The number of turns stands for the user's next message."""
 
@@ -225,21 +233,35 @@ def strip_emphasis(text: str) -> str:
 
 
 def quote_line(text: str, place: int, at: int = 0) -> tuple[QuotedLine]:
-    """Quote the line at a position, or the next line with a word.
+    """Quote the sentence at a position, or the next one with a word, without emphasis.
 
-    Emphasis is removed. From a long line, quote the part around the position.
+    Of a line that says nothing by itself, such as a heading or a path, quote the next line that does, or the last one before.
     """
-    word = _WORD.search(text, text.rfind("\n", 0, at) + 1)
+    start = text.rfind("\n", 0, at) + 1
+    word = _WORD.search(text, start)
     at = max(at, word.start() if word else 0)
     start = text.rfind("\n", 0, at) + 1
-    if at - start > MAX_QUOTATION // 2:
-        start = text.rfind(" ", start, at - MAX_QUOTATION // 2) + 1 or start
-    return (QuotedLine(shorten(strip_emphasis(text[start:].partition("\n")[0])), place),)
+    lines = [text[start:].partition("\n")[0], *islice(text[at:].split("\n")[1:], MAX_SKIPPED_LINES)]
+    lines += reversed(text[max(0, start - MAX_SCANNED) : start].split("\n"))
+    line = next((one for one in lines if not _SAYS_NOTHING.match(one)), lines[0])
+    sentence = _find_sentence(line, at - start if line is lines[0] else 0)
+    return (QuotedLine(shorten(strip_emphasis(sentence)), place),)
+
+
+def _find_sentence(line: str, at: int) -> str:
+    """Return the sentence of the line at a position; a short one takes what follows it."""
+    start = max((found.end() for found in _SENTENCE_BREAK.finditer(line, 0, at + 1)), default=0)
+    ends = (found.start() for found in _SENTENCE_BREAK.finditer(line, at))
+    end = next((end for end in ends if len(line[start:end].split()) >= MIN_WORDS), len(line))
+    return line[start:end]
 
 
 def shorten(line: str) -> str:
-    """Return the line, cut to 120 characters with an ellipsis."""
-    return line if len(line) <= MAX_QUOTATION else f"{line[: MAX_QUOTATION - 1]}…"
+    """Return the line, cut to 240 characters at the end of a word, with an ellipsis."""
+    if len(line) <= MAX_QUOTATION:
+        return line
+    cut = line[: MAX_QUOTATION - 1]
+    return f"{cut[: cut.rfind(' ')] if ' ' in cut else cut}…"
 
 
 def has_words(turn: EpisodeTurn) -> bool:

@@ -23,7 +23,7 @@ def test_an_answer_that_nothing_follows_is_unknown() -> None:
         ("/clear", None),
         ("/ask why is it blue?", "/ask why is it blue?"),
         ("[Request interrupted by user for tool use]", None),
-        (f"Where is it? {'On. ' * 60}", f"Where is it? {'On. ' * 60}"[:119] + "…"),
+        (f"Where is it? {'On. ' * 60}", f"Where is it? {'On. ' * 55}On.…"),
     ],
     ids=[
         "on one line",

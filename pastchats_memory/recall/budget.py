@@ -27,9 +27,10 @@ ACTIONS, FAILURE = 0.01, 0.01
 
 
 def fit_budget(
-    query: str, candidates: Sequence[RecallEntry], weights: Mapping[str, float], budget: int, count: Counter
-) -> RecallBlock:
-    """Return the block with as much of the entries as fits.
+    query: str, candidates: Sequence[RecallEntry], weights: Mapping[str, float], budget: int, count: Counter,
+    nothing: str = NOTHING,
+) -> RecallBlock:  # fmt: skip
+    """Return the block with as much of the entries as fits, or with the sentence that there is nothing.
 
     No token spans the end of a line, so the block never exceeds the sum of its parts.
     """
@@ -39,7 +40,7 @@ def fit_budget(
     left = budget - around
     if entries and sum(sizes) > left:
         entries = _Selection(entries, weights, count).choose(left)
-    least, nothing = 0, NOTHING
+    least = 0
     if candidates and not entries:
         shortest = _shorten(candidates[0], weights)
         least = around + sum(count([render_entry(1, shortest)]))

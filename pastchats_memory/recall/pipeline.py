@@ -8,17 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
 
 from pastchats_memory.embed import Embedder
+from pastchats_memory.episodes.cite import cite_hits
 from pastchats_memory.episodes.session_folder import find_obstacle
+from pastchats_memory.episodes.titles import name_hits
 from pastchats_memory.model import Hit, Hits, RecallBlock, RecallEntry
 from pastchats_memory.recall.budget import fit_budget
 from pastchats_memory.recall.commits import add_commits
 from pastchats_memory.recall.entries import build_entries, drop_alike, resolve_citations
 from pastchats_memory.recall.request import RecallRequest
-from pastchats_memory.recall.selection import above_threshold, drop_weak_outputs, merge_entries, settle_near_ties
+from pastchats_memory.recall.selection import (
+    above_threshold,
+    drop_weak_outputs,
+    find_perhaps,
+    merge_entries,
+    settle_near_ties,
+)
 from pastchats_memory.recall.threads import join_threads
 from pastchats_memory.recall.unasked import select_unasked
 from pastchats_memory.search.lexical import Terms
@@ -28,6 +37,7 @@ from pastchats_memory.store import turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.text.tokens import Counter
 from pastchats_memory.text.topics import is_small_talk, topic_words
+from pastchats_memory.views.text import render_perhaps
 
 CANDIDATES = 40
 """Hits that are looked at for a block; several of them may belong to one episode."""
@@ -43,6 +53,8 @@ class Found(NamedTuple):
     weights: Mapping[str, float] = NO_WEIGHTS
     """Weight of each word of the question there, for excerpts."""
     warnings: tuple[str, ...] = ()
+    perhaps: tuple[tuple[str, Hit], ...] = ()
+    """The best hits with their titles, if none is good enough."""
 
 
 def recall(
@@ -60,8 +72,9 @@ def recall(
         return fit_budget(request.search.text, [], {}, request.budget, count)
     own = find_entries(database, embedder, request)
     found = own if of_team is None else _join(own, of_team(request), request.search.limit)
-    block = fit_budget(request.search.text, found.entries, found.weights, request.budget, count)
-    return block._replace(warnings=found.warnings)
+    fit = partial(fit_budget, request.search.text, found.entries, found.weights, request.budget, count)
+    block = fit(render_perhaps(own.perhaps)) if own.perhaps and not found.entries else fit()
+    return (block if block.text else fit())._replace(warnings=found.warnings)
 
 
 def find_entries(database: Database, embedder: Embedder, request: RecallRequest) -> Found:
@@ -82,7 +95,10 @@ def find_entries(database: Database, embedder: Embedder, request: RecallRequest)
     if request.folder is not None:
         cited = add_commits(cited, request.folder)
     cited = [_note_obstacle(database, entry) for entry in cited]
-    return Found(cited, terms.weights, found.warnings)
+    is_silent = not hits and not request.is_unasked
+    perhaps = cite_hits(database, find_perhaps(found)) if is_silent else []
+    titles = name_hits(database, perhaps)
+    return Found(cited, terms.weights, found.warnings, tuple((titles[hit.id], hit) for hit in perhaps))
 
 
 def _note_obstacle(database: Database, entry: RecallEntry) -> RecallEntry:

@@ -9,6 +9,13 @@ from pastchats_memory.model import Hit, Hits, RecallEntry
 LEAST_RELEVANCE = 0.5
 """Best relevance below which recall returns nothing. Of questions about things that the memory lacks, 5 % reach it; of the
 others, 96 % do (`benchmarks/recall_floor.py`)."""
+LEAST_OF_TASKS = 0.75
+"""The same if only texts of tasks reach it: they are long and say what is planned, so many questions are near one by chance."""
+AGREED_RELEVANCE, AGREED_RANK, AGREED_COVERAGE = 0.3, 5, 0.95
+"""The same if the first two hits are of one conversation and among the first by meaning, and the memory knows all words that
+weigh anything: words that it lacks name something else."""
+PERHAPS, MOST_PERHAPS = 0.05, 2
+"""Relevance of a hit whose title is named if nothing is recalled, and the most of such titles."""
 FAR_BELOW = 0.25
 """Share of the best relevance that a further hit needs; weaker ones only fill the block."""
 OUTPUT_FAR_BELOW = 0.5
@@ -29,9 +36,26 @@ def above_threshold(found: Hits, coverage: float) -> list[Hit]:
     best = max((hit.relevance for hit in found if hit.relevance is not None), default=None)
     if best is None:
         return [] if coverage < LEAST_COVERAGE else list(found)
-    if best < LEAST_RELEVANCE:
+    of_turns = max((hit.relevance or 0 for hit in found if hit.task is None), default=0)
+    if best < LEAST_OF_TASKS and of_turns < (AGREED_RELEVANCE if _agree(found, coverage) else LEAST_RELEVANCE):
         return []
     return [hit for hit in found if hit.relevance is not None and hit.relevance >= FAR_BELOW * best]
+
+
+def _agree(found: Sequence[Hit], coverage: float) -> bool:
+    """Return whether words and meaning point to one conversation, and no word of the question points elsewhere."""
+    first = found[:2]
+    is_near = all(hit.semantic_rank is not None and hit.semantic_rank <= AGREED_RANK for hit in first)
+    return is_near and coverage >= AGREED_COVERAGE and len({_conversation(hit) for hit in first}) < len(first)
+
+
+def find_perhaps(found: Sequence[Hit]) -> list[Hit]:
+    """Return the best hits of a search that recalls nothing, one of each conversation."""
+    first: dict[str, Hit] = {}
+    for hit in found:
+        if (hit.relevance or 0) >= PERHAPS:
+            first.setdefault(_conversation(hit), hit)
+    return list(first.values())[:MOST_PERHAPS]
 
 
 def drop_weak_outputs(hits: Sequence[Hit]) -> list[Hit]:

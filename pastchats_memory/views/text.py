@@ -85,6 +85,18 @@ def render_block(query: str, memories: Sequence[RecallEntry], nothing: str = NOT
     return head + "".join(render_entry(place, memory) for place, memory in enumerate(memories, start=1))
 
 
+def render_perhaps(named: Sequence[tuple[str, Hit]]) -> str:
+    """Render the sentence that nothing fits, and a line for each title that perhaps does."""
+    lines = [
+        " · ".join(filter(None, (
+            f"Perhaps: {escape_name(title)}", escape_name(hit.source_project), format_time(hit.timestamp)[:10],
+            f"id {escape_name(hit.id)}",
+        )))
+        for title, hit in named
+    ]  # fmt: skip
+    return "\n".join([NOTHING, *lines])
+
+
 LABELS = {"worked": "Worked", "failed": "Failed", "mixed": "Partly worked", "stopped": "Stopped", "unknown": "Answered"}
 """Label of an answer by the outcome of its episode."""
 FEW = ("no", "one attempt", "two attempts", "three attempts")

@@ -387,3 +387,12 @@ def test_the_decisive_answer_is_shown_rather_than_the_opening_remark(memory: Mem
         ("assistant", "Anything else?"),
     )
     assert "sliding window of 60 seconds" in text
+
+
+def test_recall_names_what_perhaps_fits_if_nothing_is_close(demo: Reader) -> None:
+    run = demo("recall", "which units do the gauges report in")
+    lines = run.stdout.splitlines()
+    assert (run.status, lines[4]) == (1, NOTHING)
+    assert lines[5].startswith("Perhaps: ")
+    assert " · id " in lines[5]
+    assert demo("recall", "which units do the gauges report in", "--json").results == []

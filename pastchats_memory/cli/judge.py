@@ -125,17 +125,17 @@ def _judge_automatically(memory: Memory, project: str | None, limit: int) -> Com
     plan = memory.plan_judging(project, limit)
     if plan.sheets:
         notify(
-            f"{counted(len(plan.sheets), 'call')} to {one_line(plan.judge.name)}, at most {plan.tokens:,} tokens of text."
+            f"{counted(len(plan.sheets), 'call')} to {one_line(plan.judge.name)}, about {plan.tokens:,} tokens of text."
         )
     else:
-        notify("There is nothing to judge.")
+        notify(f"There is nothing to judge{options.hint_at_all(project)}")
     agreed = bool(plan.sheets) and options.agree("Send them?")
     if plan.sheets and not agreed:
         notify("Nothing was sent; --yes sends them.")
     done = memory.judge_automatically(plan) if agreed else None
     sheets = done.sheets if done else []
     if done is not None:
-        notify(_describe(done))
+        notify(describe_labels(done))
     return CommandResult(
         lambda: to_json(JudgeBody(len(plan.sheets) - len(sheets), sheets, plan.warnings)),
         lambda: "".join(map(render_judgement, sheets)),
@@ -144,7 +144,7 @@ def _judge_automatically(memory: Memory, project: str | None, limit: int) -> Com
     )
 
 
-def _describe(done: AutoJudged) -> str:
+def describe_labels(done: AutoJudged) -> str:
     """Return what a run cost and gave, in a line for each reason why an answer gave no label."""
     labels = Counter(sheet.outcome.verdict for sheet in done.sheets)
     given = ", ".join(f"{labels[outcome]} {outcome}" for outcome in OUTCOMES if labels[outcome]) or "no label"

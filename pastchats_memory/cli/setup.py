@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -12,8 +13,10 @@ import click
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.asking import make_command
 from pastchats_memory.cli.index import index_with_progress
+from pastchats_memory.cli.judge import describe_labels
 from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, notify, warn
 from pastchats_memory.config import Config, from_home, load, state_folder
+from pastchats_memory.episodes.judges import AGENTS
 from pastchats_memory.errors import MemoryFault
 from pastchats_memory.formats.registry import History
 from pastchats_memory.hooks import background, spool
@@ -36,6 +39,8 @@ FOREGROUND_S = 12.0
 """Seconds of indexing that the user waits for; the rest follows in the background."""
 SHORT_S = 60
 """Seconds below which an estimate is given in seconds."""
+LABELS = 20
+"""Episodes that an agent is offered to label."""
 PROMPTS = 5
 """Newest prompts that are tried for the first recall."""
 ENTRIES = 2
@@ -176,9 +181,27 @@ class _Setup:
                 detail = f"index: {counted(report.added, 'turn')} of {counted(len(report.files_read), 'file')}{later}"
                 self._add("index", "", utf8(str(config.database)), "done", detail)
             if not self._is_dry:
+                self._offer_labels(memory)
                 self._recall(memory)
         if is_indexing and most is not None:
             background.start(state)
+
+    def _offer_labels(self, memory: Memory) -> None:
+        """Ask whether an agent of this machine may label episodes. It costs tokens, so --yes does not agree to it."""
+        command = next((one for one in AGENTS if shutil.which(one[0])), None)
+        if command is None or memory.config.judge_command or memory.config.judge_endpoint:
+            return
+        plan = memory.plan_judging(None, LABELS, command=command)
+        if not plan.sheets:
+            return
+        line = " ".join(filter(None, command))
+        cost = f"{counted(len(plan.sheets), 'call')} to `{line}`, about {plan.tokens:,} tokens of text"
+        question = f"Let {command[0]} read the newest episodes whose outcome is unknown, and label them? {cost}."
+        if self._answer is None and click.confirm(hanging(question, err=True), default=False, err=True):
+            self._add("labels", command[0], None, "done", describe_labels(memory.judge_automatically(plan)))
+            return
+        self._add("labels", command[0], None, self._open_state, f"labels of unknown outcomes: {cost}")
+        self._say(f'  Later: set judge_command = "{line}" and run `pastchats-memory judge --auto --all`.')
 
     def _recall(self, memory: Memory) -> None:
         """Recall for the newest prompt that has an answer, of the newest project."""

@@ -19,7 +19,8 @@ from pastchats_memory.files.processes import run_with_input
 LARGEST_ANSWER = 1 << 20
 """Bytes of an answer that are read."""
 JUDGING = {JUDGING_VARIABLE: "1"}
-EXTRA = "Install what it needs: pip install 'pastchats-memory[endpoint]'."
+AGENTS = (("claude", "-p"), ("codex", "exec", "-"), ("gemini", "-p", ""))
+"""Commands of agents that read a question on stdin and print the answer."""
 
 
 class Answer(NamedTuple):
@@ -85,11 +86,9 @@ class EndpointJudge:
         self._seconds = seconds
 
     def ask(self, question: str) -> Answer:
-        """Return the model's answer. Raises NoAnswer, and MemoryFault without the HTTP client."""
-        try:
-            import httpx
-        except ImportError as fault:
-            raise MemoryFault(f"the endpoint cannot be used: {fault}", EXTRA) from fault
+        """Return the model's answer. Raises NoAnswer."""
+        import httpx
+
         body = {"model": self._model, "messages": [{"role": "user", "content": question}]}
         try:
             # No redirect is followed: it would leak the key.

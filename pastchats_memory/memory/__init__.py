@@ -830,8 +830,10 @@ class Memory:
         item = self._find_item(id_)
         return (None, ()) if item is None else judge(self._database, item, verdict, because and utf8(because))
 
-    def plan_judging(self, project: str | None = ".", limit: int = 10) -> JudgingPlan:
-        """Return what `judge_automatically` would ask the configured judge about: the newest episodes with unknown outcome.
+    def plan_judging(self, project: str | None = ".", limit: int = 10, *, command: Sequence[str] = ()) -> JudgingPlan:
+        """Return what `judge_automatically` would ask a judge about: the newest episodes with unknown outcome.
+
+        The judge is a command that reads a question on stdin, or the configured one.
 
         Episodes of private and of excluded projects are left out, in their own folder too. The project None means all.
         """
@@ -840,7 +842,7 @@ class Memory:
         from pastchats_memory.views.judge_question import write_question
 
         config = self.config
-        judge = find_judge(config)
+        judge = find_judge(config._replace(judge_command=tuple(command), judge_endpoint=None) if command else config)
         wanted = build_file_filter(config)
         database = self._database.hide(private_projects(self._database) | excluded_projects(self._database, wanted))
         filters = build_filters(project=project, outcome="unknown")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
 import sys
 import tomllib
@@ -226,6 +228,34 @@ def test_at_a_terminal_each_part_is_one_question(person: Program) -> None:
     assert (person.home / ".claude" / "skills" / "semantic-search" / "SKILL.md").exists()
     assert "pastchats" not in (person.home / ".claude" / "settings.json").read_text(encoding="utf-8")
     assert "pastchats" not in (person.home / ".claude.json").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def reader(person: Program) -> Program:
+    """Return the program on a machine with an agent that answers every question, and notes that it was asked."""
+    folder = person.home / "bin"
+    folder.mkdir()
+    agent = folder / "claude"
+    agent.write_text(
+        f"#!{sys.executable}\nopen({str(person.home / 'asked')!r}, 'a').write('.')\nprint('{{}}')\n", "utf-8"
+    )
+    agent.chmod(0o755)
+    return person.with_variables(PATH=f"{folder}{os.pathsep}{os.environ['PATH']}")
+
+
+def test_setup_offers_labels_by_an_agent_with_their_cost(reader: Program) -> None:
+    code, shown = on_a_terminal(reader, "setup", typed=b"y\n" + b"n\n" * 20)
+    assert code == 0
+    assert re.search(r"\d+ calls to `claude -p`, about\s+[\d,]+\s+tokens", shown)
+    assert not (reader.home / "asked").exists()
+
+
+def test_an_agent_labels_only_after_a_yes_at_the_terminal(reader: Program) -> None:
+    assert "planned" in list_states(reader("setup", "--yes", "--json"), "labels").values()
+    assert not (reader.home / "asked").exists()
+    code, _ = on_a_terminal(reader, "setup", typed=b"y\n")
+    assert code == 0
+    assert (reader.home / "asked").exists()
 
 
 def test_on_an_empty_machine_setup_names_the_next_step(program: Program) -> None:

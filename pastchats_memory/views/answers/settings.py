@@ -46,7 +46,7 @@ UNINSTALL = Listing("uninstall/1", "Output of `uninstall --json`.", FileChange)
 class SetupStep(NamedTuple):
     """A step of `setup`."""
 
-    step: Annotated[str, one_of("history", "index", "hooks", "skills", "server", "recall")]
+    step: Annotated[str, one_of("history", "index", "hooks", "skills", "server", "recall", "labels")]
     agent: Annotated[str, "The agent or program; empty for a step of our own."]
     path: Annotated[str | None, "The file or folder of the step; null for none."]
     state: Annotated[str, one_of("found", "planned", "done", "present", "removed", "declined", "refused")]

@@ -2,8 +2,8 @@
 --
 -- Durable: prompts, prompt_embeddings and task_embeddings (the vectors' one source of truth), sources, sightings, runs, tasks,
 -- judgements, forgettings with their tombstones.
--- Derived, and rebuilt from the durable ones: prompts_fts, tool_calls_fts, task_texts_fts, trigrams, outcomes, known_failures,
--- vector_blocks, and the vec0 tables
+-- Derived, and rebuilt from the durable ones: prompts_fts, tool_calls_fts, task_texts_fts, trigrams, outcomes, replies,
+-- known_failures, vector_blocks, and the vec0 tables
 -- `vec_prompts` (by prompt_id), `vec_tasks` (by task_id, one row a task) and `vec_task_parts` (its aspects, comments and chunks
 -- of attachments, by text_id), which are made when the sqlite-vec extension loads and are therefore not in this file.
 
@@ -546,6 +546,35 @@ WHEN (old.content, old.role, old.turn_index, old.source_project, old.metadata_js
   SELECT old.source_project, old.conversation_id, 0 WHERE old.conversation_id IS NOT NULL;
   INSERT OR REPLACE INTO outcomes_due(source_project, conversation_id, from_index)
   SELECT new.source_project, new.conversation_id, 0 WHERE new.conversation_id IS NOT NULL;
+END;
+
+-- What each message of the user means as a reply to the answer before it. The packaged model and the weights whose version
+-- `embedding_meta` has as `reply_weights` tell it, whatever the database's own model is. A row without a kind waits for them.
+CREATE TABLE replies (
+  prompt_id INTEGER PRIMARY KEY REFERENCES prompts(id) ON DELETE CASCADE,
+  kind TEXT,                               -- rejects, partly, confirms, agrees, new, other; '': it has no words; NULL: it waits
+  probability REAL,                        -- of the kind
+  complaint REAL,                          -- probability of rejects, partly and other
+  approval REAL                            -- probability of confirms and agrees
+);
+
+CREATE INDEX replies_waiting ON replies(prompt_id) WHERE kind IS NULL;
+
+CREATE TRIGGER replies_insert AFTER INSERT ON prompts WHEN new.role = 'user' AND new.turn_index > 0 BEGIN
+  INSERT INTO replies(prompt_id) VALUES (new.id);
+END;
+
+CREATE TRIGGER replies_update AFTER UPDATE ON prompts
+WHEN (old.content, old.role, old.turn_index) IS NOT (new.content, new.role, new.turn_index) BEGIN
+  DELETE FROM replies WHERE prompt_id = old.id;
+  INSERT INTO replies(prompt_id) SELECT new.id WHERE new.role = 'user' AND new.turn_index > 0;
+END;
+
+CREATE TRIGGER outcomes_due_reply AFTER UPDATE ON replies
+WHEN (ifnull(old.kind, ''), old.probability) IS NOT (ifnull(new.kind, ''), new.probability) BEGIN
+  INSERT INTO outcomes_due(source_project, conversation_id, from_index)
+  SELECT source_project, conversation_id, turn_index FROM prompts WHERE id = new.prompt_id AND conversation_id IS NOT NULL
+  ON CONFLICT DO UPDATE SET from_index = min(from_index, excluded.from_index);
 END;
 
 -- What was forgotten: never the text, nor words of a query that chose it.

@@ -47,6 +47,7 @@ STATE = {
         "SELECT selector, turns, tasks, comments, attachments, "
         "(SELECT count(*) FROM forgotten t WHERE t.forgetting_id = f.id) FROM forgettings f"
     ),
+    "replies": "SELECT p.content_hash, r.kind, r.probability FROM replies r JOIN prompts p ON p.id = r.prompt_id",
     "due": "SELECT source_project, conversation_id, from_index FROM outcomes_due",
     "folders": "SELECT folder, project, max(is_private, 0) FROM project_folders",  # -1: nobody has looked yet
     "model": "SELECT key, value FROM embedding_meta WHERE key LIKE '%model%' OR key = 'embedding_dim'",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -19,14 +19,14 @@ from pastchats_memory.errors import DatabaseLocked, DatabaseReadOnly, DiskFull
 from pastchats_memory.fields import Count, shown_as
 from pastchats_memory.model import Item, Progress
 from pastchats_memory.redact.rules_version import hash_rules
-from pastchats_memory.store import failures, outcomes
+from pastchats_memory.store import failures, outcomes, replies
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.failures import Failure
 from pastchats_memory.store.outcomes import Changed, Due, Ending, Judgement, Quotation, TurnRow
+from pastchats_memory.store.replies import NO_WORDS, StoredReply
 
 if TYPE_CHECKING:
     from pastchats_memory.episodes.outcome import QuotedLine
-    from pastchats_memory.episodes.outcome.reply import Reply
 
 BATCH_ROWS = 2000
 """Rows after which a transaction is written."""
@@ -51,12 +51,22 @@ class Derived:
     duration_s: Annotated[float, {"minimum": 0}]
 
 
+WEIGHTS = Path(__file__).with_name("outcome") / "reply_weights.json"
+"""Weights by which replies are classified."""
+
+
+@cache
+def weights_version() -> str:
+    """Return the version of the weights by which replies are classified."""
+    return hash_rules([WEIGHTS])
+
+
 @cache
 def rules_version() -> str:
     """Return the version of all code and data that decide outcomes."""
     here = Path(__file__)
     rules = here.with_name("outcome")
-    own = [here, *map(here.with_name, ("__init__.py", "judgement.py", "failed_calls.py"))]
+    own = [here, *map(here.with_name, ("__init__.py", "judgement.py", "failed_calls.py")), WEIGHTS]
     text = here.parent.parent / "text"
     shared = [text / name for name in ("shell.py", "commands.py", "failed_commands.py", "command_words.txt")]
     return hash_rules([*own, *shared, *sorted(rules.glob("*.py")), *sorted(rules.glob("*.toml"))])
@@ -82,6 +92,7 @@ def derive(
     start = time.monotonic()
     database = database.hide(())  # an outcome depends on its rows, not on who asks
     with database.transaction():
+        replies.claim_weights(database, weights_version())
         if anew:
             outcomes.mark_all(database)
         outcomes.claim_rules(database, rules_version())
@@ -165,7 +176,13 @@ def derive_endings(
         end = following[0].timestamp if following else LATEST
         request = find_request(episode).id
         tasks = select_changes(changes, episode[0].timestamp, end)
-        yield request, derive_ending(episode, leading_user_turns(following), tasks, judged.get(request))
+        message = leading_user_turns(following)
+        yield request, derive_ending(episode, message, tasks, judged.get(request), choose_reply(message))
+
+
+def choose_reply(message: Iterable[TurnRow]) -> StoredReply | None:
+    """Return the stored meaning of a message: that of its first turn with words."""
+    return next((turn.reply for turn in message if turn.reply != NO_WORDS), None)
 
 
 def select_changes(changes: Sequence[Changed], start: str | None, end: str | None) -> list[Changed]:
@@ -181,7 +198,7 @@ def derive_ending(
     next_turns: Sequence[TurnRow | Item],
     changes: Sequence[Changed] = (),
     judgement: Judgement | None = None,
-    reply: Reply | None = None,
+    reply: StoredReply | None = None,
 ) -> Ending:
     """Return how an episode ended, by a valid judgement or by the rules.
 
@@ -194,6 +211,7 @@ def derive_ending(
         return apply_judgement(judgement, episode, next_turns)
     # Imported here: a run without changes does not need dozens of patterns.
     from pastchats_memory.episodes.outcome import EpisodeTurn, derive_outcome
+    from pastchats_memory.episodes.outcome.reply import Reply
 
     span = (episode[0].turn_index, episode[-1].turn_index)
     if not any(is_answered(turn) or turn.metadata.get("flags") for turn in episode):
@@ -205,7 +223,8 @@ def derive_ending(
         for turn in episode
     ]
     message = "\n".join(turn.content for turn in next_turns)
-    outcome = derive_outcome(rows, message, [one.status for one in changes], reply)
+    meaning = Reply(*reply) if reply else None  # type: ignore[arg-type] # it was stored as one
+    outcome = derive_outcome(rows, message, [one.status for one in changes], meaning)
     evidence = tuple(_locate_evidence(shown, [*episode, *next_turns[:1]], next_turns) for shown in outcome.evidence)
     return Ending(*span, outcome.verdict, outcome.confidence, outcome.signal, evidence)
 

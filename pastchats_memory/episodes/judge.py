@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pastchats_memory.episodes import find_request, is_user_turn, leading_user_turns, split_episodes
 from pastchats_memory.episodes.actions import actions_of
 from pastchats_memory.episodes.cite import cite_items
-from pastchats_memory.episodes.derive import catch_up, derive_ending
+from pastchats_memory.episodes.derive import catch_up, choose_reply, derive_ending
 from pastchats_memory.episodes.judgement import SIGNAL, apply_judgement, find_basis
 from pastchats_memory.episodes.load import NEIGHBOURS, present_outcome
 from pastchats_memory.errors import UsageFault
@@ -107,7 +107,8 @@ def _current_ending(
     if ending := outcomes.of_turn(database, item):
         return ending
     judged = outcomes.conversation_judgements(database, item.project, str(item.conversation_id))
-    return derive_ending(episode, next_turns, judgement=judged.get(find_request(episode).id))
+    judgement = judged.get(find_request(episode).id)
+    return derive_ending(episode, next_turns, judgement=judgement, reply=choose_reply(next_turns))
 
 
 def _due(item: Item, episode: Sequence[TurnRow]) -> Due:

@@ -7,7 +7,7 @@ from pastchats_memory.episodes.cite import cite_items, find_line, find_nearest_l
 from pastchats_memory.episodes.judgement import SIGNAL
 from pastchats_memory.model import Evidence, Item, Outcome
 from pastchats_memory.search.hits import cited_place
-from pastchats_memory.store import outcomes, turns
+from pastchats_memory.store import outcomes, replies, turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ending
 
@@ -37,8 +37,9 @@ def load_episode(database: Database, item: Item) -> tuple[list[Item], Ending]:
     # Imported here, since the rules compile many patterns: only an episode without a stored outcome needs them.
     from pastchats_memory.episodes.derive import derive_ending
 
-    following = parts[place + 1] if place + 1 < len(parts) else []
-    return episode, derive_ending(episode, leading_user_turns(following), judgement=judged)
+    following = leading_user_turns(parts[place + 1]) if place + 1 < len(parts) else []
+    reply = replies.find_reply(database, [turn.id for turn in following])
+    return episode, derive_ending(episode, following, judgement=judged, reply=reply)
 
 
 def load_outcome(database: Database, item: Item) -> Outcome:

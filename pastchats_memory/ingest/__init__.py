@@ -17,6 +17,7 @@ from pathlib import Path
 
 from pastchats_memory.embed import Embedder
 from pastchats_memory.episodes.derive import derive
+from pastchats_memory.episodes.replies import classify_replies, open_packaged
 from pastchats_memory.formats.base.checkpoint import CannotResume
 from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.source import SourceFile
@@ -85,7 +86,9 @@ def index(
         announce(replace(expected, other_runs=other_runs(database)))
         with database.with_long_timeout():
             with Writer(database, session, report, run_id, options) as writer:
-                _index_files(database, writer, todo, options, report, progress)
+                packaged = open_packaged(embedder)
+                for _ in _index_files(database, writer, todo, options, report, progress):
+                    classify_replies(database, packaged)
             report.embedded += fill_pending(database, session, sys.maxsize)
             for bring_up_to_date in (fulltext.merge_scattered, write_anchors, derive):
                 bring_up_to_date(database)
@@ -155,7 +158,8 @@ def _index_files(
     options: IndexOptions,
     report: IndexReport,
     progress: Callable[[IndexProgress], None],
-) -> None:
+) -> Iterator[None]:
+    """Index the files in order, and yield after each one."""
     total = sum(plan.candidate.size for plan in todo)
     done = turns_read = 0
     for plan in todo:
@@ -164,7 +168,9 @@ def _index_files(
             progress(IndexProgress(done + min(characters, plan.candidate.size), total, turns_read))
         done += plan.candidate.size
         progress(IndexProgress(done, total, turns_read))
+        yield
     writer.flush()
+    yield
 
 
 def _index_file(

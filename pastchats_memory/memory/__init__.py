@@ -1021,7 +1021,9 @@ class Memory:
         After an interruption, the next index run does the rest.
         """
         from pastchats_memory.episodes.derive import derive
+        from pastchats_memory.episodes.replies import classify_replies, open_packaged
 
+        classify_replies(self._database, open_packaged(self._model()))
         return derive(self._database, progress, anew=True)
 
     def reindex_embeddings(

@@ -9,6 +9,7 @@ import orjson
 
 from pastchats_memory.model import Filters, Item, Metadata
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.replies import StoredReply
 
 JUDGEMENT_COLUMNS = (
     "j.prompt_id, j.verdict, j.shown_in, j.shown_from, j.shown_length, "
@@ -78,7 +79,8 @@ RULES = "outcome_rules"
 """Key of `embedding_meta`: the version of the rules that derive outcomes."""
 OUTCOME_COLUMNS = "o.first_index, o.last_index, o.verdict, o.confidence, o.signal, o.evidence_json"
 ROWS = (
-    "SELECT id, turn_index, role, content, metadata_json, timestamp FROM visible_prompts "
+    "SELECT id, turn_index, role, content, metadata_json, timestamp, kind, probability, complaint, approval "
+    "FROM visible_prompts LEFT JOIN replies ON prompt_id = id "
     "WHERE source_project = ? AND conversation_id = ? AND turn_index >= ? AND role != 'note' "
     "ORDER BY turn_index, id"
 )
@@ -177,6 +179,8 @@ class TurnRow(NamedTuple):
     content: str
     metadata: Metadata
     timestamp: str | None = None
+    reply: StoredReply | None = None
+    """Meaning of the user's message, if it is stored."""
 
 
 class Changed(NamedTuple):
@@ -283,10 +287,11 @@ def signature(database: Database, one: Due, first_index: int) -> int | None:
 
 def rows_from(database: Database, one: Due, first_index: int) -> Iterator[TurnRow]:
     """Yield the conversation's turns from an index on."""
-    for id_, index, role, content, metadata, when in database.rows(
+    for id_, index, role, content, metadata, when, *reply in database.rows(
         ROWS, (one.project, one.conversation_id, first_index)
     ):
-        yield TurnRow(id_, index, role, content, orjson.loads(metadata or "{}"), when)
+        meaning = None if reply[0] is None else StoredReply(*reply)
+        yield TurnRow(id_, index, role, content, orjson.loads(metadata or "{}"), when, meaning)
 
 
 def changes_of_tasks(database: Database, one: Due) -> list[Changed]:

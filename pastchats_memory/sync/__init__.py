@@ -16,6 +16,7 @@ from filelock import FileLock, Timeout
 
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.episodes.derive import derive
+from pastchats_memory.episodes.replies import classify_replies, open_packaged
 from pastchats_memory.errors import InputMissing, UsageFault
 from pastchats_memory.files.exclusion import SharingLimits
 from pastchats_memory.model import Progress
@@ -59,6 +60,7 @@ def synchronise(
         note_judgements(database, known.machine)
         send(database, session, known, limits, report)
     vectors.catch_up_in_steps(database)
+    classify_replies(database, open_packaged(session))
     derive(database)
     scrub.finish_scrub(database, wait_ms=0)
     report.embedded = session.embedded

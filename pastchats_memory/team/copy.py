@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.episodes.derive import derive
+from pastchats_memory.episodes.replies import classify_replies, open_packaged
 from pastchats_memory.files.exclusion import SharingLimits
 from pastchats_memory.store import deletion, scrub, sources, sync, team, tombstone_transfer, vectors
 from pastchats_memory.store.copy_path import copy_path, delete_copy
@@ -76,6 +77,7 @@ def pull(
         report.deleted = forget_as_here(database, copy)
         _receive(copy, session, collection, member, limits, report)
         vectors.catch_up_in_steps(copy)
+        classify_replies(copy, open_packaged(session))
         derive(copy)
         scrub.finish_scrub(copy, wait_ms=0)
         report.authors = [AuthorCount(author, turns) for author, turns in team.count_pulled(copy)]

@@ -5,6 +5,7 @@ No other package imports the SDK.
 
 from __future__ import annotations
 
+import inspect
 import os
 import select
 import socket
@@ -24,6 +25,7 @@ from pydantic import ValidationError
 from pastchats_memory.config import Config
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.mcp.arguments import fit_arguments
+from pastchats_memory.mcp.short_schemas import outline_output, shorten_input
 from pastchats_memory.mcp.site import SiteGuard
 from pastchats_memory.mcp.stdio import serve_stdio
 from pastchats_memory.mcp.tools import Tools
@@ -106,13 +108,12 @@ def make_server(config: Config, *, allow_write: bool = False) -> MCPServer:
 
 
 def _make_tool(function: Callable[..., CallToolResult], annotations: ToolAnnotations) -> Tool:
-    """Describe a tool to the SDK.
-
-    The schema of its answer is that of the view in its return annotation.
-    """
+    """Describe a tool to the SDK, briefly: its answer is the view in its return annotation."""
     tool = Tool.from_function(function, annotations=annotations, structured_output=False)
+    tool.description = inspect.getdoc(function) or ""
+    tool.parameters = shorten_input(tool.parameters)
     _, view = get_args(get_type_hints(function, include_extras=True)["return"])
-    tool.fn_metadata.output_schema = derive_schema(view)
+    tool.fn_metadata.output_schema = outline_output(derive_schema(view))
     return tool
 
 

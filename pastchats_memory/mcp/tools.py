@@ -54,9 +54,23 @@ ID_HINT = "Take ids from the answers of search and recall, such as 12 or t:KEY."
 LONGEST_QUERY = 100_000
 """Characters of a query. A query of millions would keep all other calls waiting."""
 ALL_PROJECTS = "*"
-ALL = {"help": "Only this project; `.`, the default, is the current one, `*` means all."}
+SHORT_HELP = {
+    "query": "In any words; nothing is syntax.",
+    "limit": "Results at most.",
+    "project": "Only this one; `.` is the current one.",
+    "role": "user, assistant, system, tool or note.",
+    "since": "From then on: 2026-01-31, 7d, yesterday, 'last week'.",
+    "until": "Up to then; a day means all of it.",
+    "type": "`task` includes epics and subtasks.",
+    "status": "Of tasks: pending, in_progress, todo, done, … or a tracker's own word.",
+    "outcome": "worked, failed, mixed, stopped or unknown.",
+    "team": "Search what your team shares instead.",
+    "rerank": "Order 30 by a cross-encoder (slow).",
+}
+"""Descriptions of arguments in fewer bytes than the command line has for them."""
+ALL = {"help": "Only this one; `.` is the current one, `*` all."}
 FEW = {"most": 50}
-TaskKey = Annotated[str | None, Field(description="Instead of an id: the key of a task, such as TREK-45.")]
+TaskKey = Annotated[str | None, Field(description="A task's key instead, such as TREK-45.")]
 
 Params = ParamSpec("Params")
 Result = TypeVar("Result")
@@ -86,7 +100,8 @@ def _ask_for(
     def add(tool: Callable[Params, Result]) -> Callable[Params, Result]:
         own = inspect.signature(tool, eval_str=True)
         first, *further = [one for one in own.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
-        wanted = [one._replace(**changes.get(one.name, {})) for one in list_arguments(question, "mcp")]
+        offered = [one._replace(help=SHORT_HELP.get(one.name, one.help)) for one in list_arguments(question, "mcp")]
+        wanted = [one._replace(**changes.get(one.name, {})) for one in offered]
         parameters = [first, *map(_make_parameter, wanted), *further]
         tool.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined] # the SDK reads it
         return tool
@@ -157,7 +172,7 @@ class Tools:
         start: Annotated[int, Field(ge=1, description="First line of the item.")] = 1,
         end: Annotated[int | None, Field(ge=1, description="Last line; as many as fit without it.")] = None,
     ) -> Annotated[CallToolResult, brief.Page]:
-        """Read the whole text of an item that another tool cut short, or some of its lines; a long one takes several calls."""
+        """Read the whole text of an item that another tool cut short, or some lines; a long one takes several calls."""
         memory = self.memory
         if end is not None and end < start:
             raise UsageFault("`end` lies before `start`", "Lines are counted from 1, both inclusive.")
@@ -176,7 +191,7 @@ class Tools:
         self,
         id: Annotated[str | None, Field(description="t:KEY, or 12 for the text of a turn.")] = None,  # noqa: A002 - the tool's parameter
         text: Annotated[
-            str | None, Field(max_length=LONGEST_QUERY, description="Instead of an id: what a task is about.")
+            str | None, Field(max_length=LONGEST_QUERY, description="What a task is about, instead.")
         ] = None,
         threshold: Annotated[float | None, Field(ge=0, le=1)] = None,
         taskId: TaskKey = None,  # noqa: N803 - the name that agents know from trackers

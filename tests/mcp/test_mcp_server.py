@@ -11,7 +11,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import anyio
 import httpx
@@ -21,6 +21,9 @@ from mcp import Client, StdioServerParameters
 from mcp.types import CallToolResult
 from program import Program, write_messages
 from waiting import FOREVER_S, HANG_S, wait_until
+
+from pastchats_memory.mcp.tools import Tools
+from pastchats_memory.views.json_schema import derive_schema
 
 READING = {
     "search", "recall", "read", "find_similar", "check_prior_work", "consult_episodic_memory", "lessons", "how",
@@ -133,8 +136,37 @@ def test_only_reading_tools_are_offered_by_default_and_every_answer_fits_its_out
     assert all(schema["additionalProperties"] is False for schema in schemas.values())
     for name, (tool, _) in CALLS.items():
         if not called[name].is_error:
-            Draft202012Validator(schemas[tool]).validate(called[name].structured_content)
+            for schema in (schemas[tool], derive_whole_schema(tool)):
+                Draft202012Validator(schema).validate(called[name].structured_content)
     assert {tool for name, (tool, _) in CALLS.items() if not called[name].is_error} == READING
+
+
+def derive_whole_schema(tool: str) -> dict[str, Any]:
+    _, view = get_args(get_type_hints(getattr(Tools, tool), include_extras=True)["return"])
+    return derive_schema(view)
+
+
+@pytest.mark.promise("clients", "The list of MCP tools has at most 8,000 bytes, 5,000 of them for the agent.")
+def test_the_list_of_tools_is_short(tasks: Program) -> None:
+    async def listing(client: Client) -> list[dict[str, Any]]:
+        answer = await client.list_tools()
+        return [tool.model_dump(by_alias=True, exclude_none=True, mode="json") for tool in answer.tools]
+
+    tools = talk(tasks, listing)
+    assert count_bytes(tools) <= 8_000
+    read_by_agents = ("name", "description", "inputSchema")
+    assert count_bytes([{key: tool[key] for key in read_by_agents} for tool in tools]) <= 5_000
+
+
+def count_bytes(value: object) -> int:
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+def test_the_list_of_tools_names_every_field_of_a_result(answers) -> None:
+    schemas, called = answers
+    for name, (tool, _) in CALLS.items():
+        for entry in (called[name].structured_content or {}).get("results", ()):
+            assert set(entry) <= set(schemas[tool]["properties"]["results"]["items"]["properties"]), name
 
 
 def test_search_finds_turns_and_tasks_and_links_their_sources(answers, tasks: Program) -> None:
@@ -290,7 +322,7 @@ def test_an_agent_judges_episodes_after_reading_them(program: Program) -> None:
     assert tools["unjudged"].annotations.read_only_hint
     assert not tools["judge"].annotations.read_only_hint
     for answer, name in ((laid_out, "unjudged"), (judged, "judge")):
-        Draft202012Validator(tools[name].output_schema).validate(answer.structured_content)
+        Draft202012Validator(derive_whole_schema(name)).validate(answer.structured_content)
     assert laid_out.structured_content["left"] == 1
     assert "Asked:\n> It runs, and for the well?" in text_of(laid_out)
     (one,) = judged.structured_content["results"]

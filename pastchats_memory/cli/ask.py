@@ -8,9 +8,14 @@ from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.cli.output import counted, table
 from pastchats_memory.memory import Memory
 from pastchats_memory.tasks.ask import TaskAnswer
+from pastchats_memory.text.display import escape_name, quote
+from pastchats_memory.text.excerpt import excerpt
 from pastchats_memory.views.answers.tasks import build_answer
 from pastchats_memory.views.task_text import make_task_rows
 from pastchats_memory.views.text import render_hits
+
+REMARK_WIDTH = 600
+"""Characters of what a task says about why or how."""
 
 
 @ask_memory(
@@ -54,6 +59,8 @@ def _render(answer: TaskAnswer) -> str:
         lines.append(counted(answer.total, "task"))
     elif answer.tasks:
         lines.append(table(make_task_rows(answer.tasks), ["id", "status", "prio", "project", "title"], stretch=4))
+    for task, remark in answer.remarks:
+        lines += ["", f"{escape_name(task.key)} says:", quote(excerpt(remark, {}, REMARK_WIDTH))]
     if answer.hits:
         lines += [*(["", "Conversations:"] if answer.tasks else []), render_hits(answer.hits)]
     return "\n".join(lines)

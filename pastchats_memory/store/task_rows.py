@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -123,18 +124,23 @@ def is_tag(database: Database, name: str) -> bool:
 
 
 def find_epics(database: Database, title: str) -> list[int]:
-    """Return ids of epics with a title, in any case, with or without the word epic.
+    """Return ids of epics with a key or a title, in any case, with or without the word epic.
 
-    If there is none, return the only epic whose title begins with two words or more of that title.
+    If there is none, return the only epic whose title begins with two words or more of that title, else the only one that
+    has all of its words.
     """
     words = title.lower().removeprefix("the ").removeprefix("epic ").removesuffix(" epic").strip()
     statement = "SELECT id FROM visible_tasks WHERE type = 'epic' AND {condition} ORDER BY id"
     wanted = (words,)
-    whole = statement.format(condition="lower(title) IN (?1, ?1 || ' epic', 'epic ' || ?1)")
+    whole = statement.format(condition="(lower(title) IN (?1, ?1 || ' epic', 'epic ' || ?1) OR lower(key) = ?1)")
     if found := [id_ for (id_,) in database.run(whole, wanted)]:
         return found
     begun = statement.format(condition="instr(?1, ' ') AND substr(lower(title), 1, length(?1) + 1) = ?1 || ' '")
     found = [id_ for (id_,) in database.run(begun, wanted)]
+    if not found:
+        titles = database.run("SELECT id, lower(title) FROM visible_tasks WHERE type = 'epic' ORDER BY id")
+        named = set(words.split())
+        found = [id_ for id_, of in titles if named and named <= set(re.findall(r"[\w-]+", of))]
     return found if len(found) == 1 else []
 
 

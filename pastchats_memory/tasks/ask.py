@@ -28,6 +28,7 @@ from pastchats_memory.store import sources, task_rows
 from pastchats_memory.store import turns as turn_rows
 from pastchats_memory.store.database import Database
 from pastchats_memory.tasks.edit import EVERY_TASK, Viewpoint
+from pastchats_memory.tasks.prior_work import find_resolution
 from pastchats_memory.tasks.similarity import RELATED_SCORE, TaskQuery, find_similar_tasks, load_words
 from pastchats_memory.text.data_file import read_data
 from pastchats_memory.text.dates import DAYS, MONTH_NAMES, NUMBERS, SEASONS, find_times, next_occurrence, parse_number
@@ -352,7 +353,7 @@ class QuestionParser:
             if kind == "part_of":  # the pattern also covers the words before the relation
                 phrase = re.search(rf"\b{self.words['part_of']}\b", match[0])
                 before += match[0][: phrase.start()] if phrase else ""
-            self.text = f"{before} | {rest}"
+            self.text = f"{before} | {rest}{self.text[match.end() :]}"
             return
         self.parse_named_task()
 
@@ -601,6 +602,8 @@ class TaskAnswer:
     warnings: tuple[str, ...] = ()
     hits: tuple[Hit, ...] = ()
     """Parts of conversations that answer instead of tasks."""
+    remarks: tuple[tuple[StoredTask, str], ...] = ()
+    """What a task says about why or how: the comment about what it waits for, or its resolution."""
 
 
 def answer_question(
@@ -623,8 +626,12 @@ def answer_question(
     parsed = parse_question(question, today or date.today(), visible)  # noqa: DTZ011 - in the local zone
     if parsed.is_open:
         other = _search_days(database, embedder, parsed, question)
-        return other if other.hits else _search_everything(database, embedder, parsed, question, viewpoint)
+        if not other.hits:
+            other = _search_everything(database, embedder, parsed, question, viewpoint)
+        return _add_resolutions(database, other)
     answer = _list_answer(database, embedder, parsed, viewpoint)
+    if parsed.relation == "dependencies_of" and question.strip().lower().startswith("why"):
+        return _explain_waiting(database, embedder, answer)
     topic = parsed.concept or (parsed.of if parsed.relation else None)
     if answer.total or topic is None:
         return answer
@@ -651,7 +658,12 @@ def _list_answer(database: Database, embedder: Embedder, parsed: ParsedQuestion,
         conditions += task_rows.time_conditions(parsed.span.field, *parsed.span.stored_bounds)
     if parsed.concept and not parsed.is_topic_named and task_rows.is_tag(database, parsed.concept):
         parsed.tags, parsed.concept = (*parsed.tags, parsed.concept), None
-    if parsed.relation is None and parsed.concept and task_rows.find_epics(database, parsed.concept):
+    if (
+        parsed.relation is None
+        and parsed.concept
+        and not parsed.is_topic_named
+        and task_rows.find_epics(database, parsed.concept)
+    ):
         parsed.relation, parsed.of, parsed.concept = "part_of", parsed.concept, None
     if parsed.relation is not None:
         others = find_named_tasks(database, embedder, parsed.of or "")
@@ -673,6 +685,31 @@ def _list_answer(database: Database, embedder: Embedder, parsed: ParsedQuestion,
         ids = [id_ for id_ in ordered if id_ in wanted]
     shown = task_rows.tasks(database, ids[: parsed.limit or MAX_TASKS])
     return TaskAnswer(parsed, tuple(shown), len(ids), warnings)
+
+
+def _explain_waiting(database: Database, embedder: Embedder, answer: TaskAnswer) -> TaskAnswer:
+    """Return what a task waits for, else the task itself, and its comment that says why."""
+    own = task_rows.tasks(database, find_named_tasks(database, embedder, answer.question.of or ""))
+    remarks = tuple((task, reason) for task in own if (reason := _find_reason(task)))
+    tasks = answer.tasks or tuple(own)
+    return replace(answer, tasks=tasks, total=answer.total or len(tasks), remarks=remarks)
+
+
+def _find_reason(task: StoredTask) -> str:
+    """Return the last comment that says what a task waits for, else its last comment, else its description."""
+    said = [comment.content for comment in task.comments]
+    return next((text for text in reversed(said) if _WAITS.search(text)), said[-1] if said else task.description)
+
+
+def _add_resolutions(database: Database, answer: TaskAnswer) -> TaskAnswer:
+    """Return the answer with its resolved tasks alone and their resolutions, if the question asks for resolved ones."""
+    wanted = answer.question.statuses
+    fitting = tuple(task for task in answer.tasks if task.status in RESOLVED and task.status in wanted)
+    if not fitting:
+        return answer
+    remarks = ((task, find_resolution(database, task)[0]) for task in fitting[:MAX_NAMED])
+    told = tuple((task, text) for task, text in remarks if text)
+    return replace(answer, tasks=fitting, total=len(fitting), remarks=told)
 
 
 def _search_everything(
@@ -749,6 +786,11 @@ def _find_by_all_words(database: Database, embedder: Embedder, topic: str, filte
     ]
 
 
+_WAITS = re.compile(
+    r"\b(?:block\w*|wait\w*|stuck|until|because|on hold|depends?|cannot|can't|missing|needs?|not (?:yet )?\w+ed)\b",
+    re.IGNORECASE,
+)
+"""Words of a comment that says what a task waits for."""
 _NUMBERED_KEY = re.compile(r"(?:[a-z]+-)?\d[\d.]*", re.IGNORECASE)
 """A key that is a number: the most similar title would be another task."""
 

@@ -317,12 +317,12 @@ def find_resolved_tasks(
             continue
         if hit.lexical_rank is None and (cannot_read or (hit.similarity or 0) < MIN_SIMILARITY):
             continue
-        resolution, source = _find_resolution(database, hit.task)
+        resolution, source = find_resolution(database, hit.task)
         found[hit.task.id] = ResolvedTask(hit.task, hit.score, hit.similarity, resolution, source)
     return list(found.values())[:limit], hits.warnings
 
 
-def _find_resolution(database: Database, task: StoredTask) -> tuple[str | None, Item | None]:
+def find_resolution(database: Database, task: StoredTask) -> tuple[str | None, Item | None]:
     """Return the last answer of a conversation that worked on the task.
 
     Answers after the task was closed do not count. Without such an answer, return the last comment.

@@ -1,4 +1,4 @@
-"""Measure how often recall is silent on questions in other words, and how often it speaks about other things.
+"""Measure how often recall is silent on questions in other words, and how often it answers about other things.
 
     python benchmarks/recall_paraphrases.py FOLDER [--database FILE]
 
@@ -25,7 +25,7 @@ def main() -> None:
     parser.add_argument("path", type=Path)
     parser.add_argument("--database", type=Path)
     arguments = parser.parse_args()
-    spoken: Counter[tuple[str, str]] = Counter()
+    answered: Counter[tuple[str, str]] = Counter()
     total: Counter[tuple[str, str]] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         database = arguments.database or Path(folder) / "paraphrases.db"
@@ -35,13 +35,13 @@ def main() -> None:
                 memory.index([arguments.path])
             for row in csv.DictReader(file, delimiter="\t"):
                 kind = "answerable" if row["answered_by"] else "other"
-                has_spoken = bool(memory.recall(row["question"]).entries)
-                spoken[kind, row["half"]] += has_spoken
+                has_answer = bool(memory.recall(row["question"]).entries)
+                answered[kind, row["half"]] += has_answer
                 total[kind, row["half"]] += 1
-                if has_spoken != (kind == "answerable"):
-                    print(f"{kind}, {row['half']}: {'spoken' if has_spoken else 'silent'}: {row['question']}")
+                if has_answer != (kind == "answerable"):
+                    print(f"{kind}, {row['half']}: {'answered' if has_answer else 'silent'}: {row['question']}")
     for key, number in total.items():
-        print(f"{' '.join(key):16} spoken {spoken[key]} of {number}")
+        print(f"{' '.join(key):16} answered {answered[key]} of {number}")
 
 
 if __name__ == "__main__":

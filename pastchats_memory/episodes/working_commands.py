@@ -21,6 +21,7 @@ from pastchats_memory.store.outcomes import Ending
 from pastchats_memory.store.sources import latest_runs
 from pastchats_memory.text.commands import strip_surroundings
 from pastchats_memory.text.shell import classify_check, is_read_only
+from pastchats_memory.text.topics import measure_topic
 from pastchats_memory.text.words import FUNCTION_WORDS, words
 
 MIN_LETTERS = 4
@@ -36,6 +37,11 @@ MAX_RUNS, MAX_CHECKS = 1000, 20
 """Rows that are searched for checks, and different commands from them."""
 FAMILIES = frozenset({"test", "lint"})
 """Kinds of commands that are recognised by any name. `make` need not be a build."""
+LEAST_TOPIC = 0.5
+"""Topic of a task for which the commands of relevant episodes count whatever their words are."""
+TYPE_CHECKERS = frozenset({"basedpyright", "flow", "mypy", "pyre", "pyright", "tsc", "ty"})
+TYPE_CHECK = ("type", "check", "typecheck")
+"""Words for these programs, whose names do not say what they do."""
 MAX_SUFFIX = 4
 """Letters that a command's word may not add to a task's word: `builder` counts, `testuser` does not."""
 _WORD = re.compile(r"[^\W_]+")
@@ -75,11 +81,14 @@ class _UsedCommand:
 
 
 def working_commands(
-    database: Database, request: Request, hits: Sequence[Hit], about: Collection[Hit], terms: Terms, limit: int
-) -> list[Command]:
+    database: Database, request: Request, hits: Sequence[Hit], about: Collection[Hit], terms: Terms, limit: int,
+    current_project: str | None = None,
+) -> list[Command]:  # fmt: skip
     """Return the commands that worked in the hits' episodes, once each.
 
-    Commands with words of the task come first, then commands of the best episodes. Those of one episode keep their order.
+    Those of the current project come first, then commands with words of the task, then commands of the best episodes.
+    Those of one episode keep their order, but a plain check precedes one of a part: `cargo test` before one named test.
+    A task that names no topic, such as "deploy", gets only commands with a word of it.
     A task may name a kind of check, such as tests. Then commands of that kind count from any episode, superseded or not,
     and so do the latest ones of the project. Leave out commands that only look at files. Leave out one-time commands that
     the task does not name, and commands that add a package which was removed later.
@@ -94,6 +103,7 @@ def working_commands(
     seen: set[int] = set()
     episodes = 0
     checks = _named_checks(request.text, terms)
+    needs_word = is_type_check(request.text) or (not checks and measure_topic(request.text) < LEAST_TOPIC)
     relevant = {int(hit.id) for hit in about if hit.task is None and (hit.role == "user" or not checks)}
     candidates = [int(hit.id) for hit in (*about, *hits) if hit.task is None]
     for item in turns.items(database, [*candidates, *_latest_checks(database, checks, request.filters)]):
@@ -117,25 +127,33 @@ def working_commands(
             one_time = _ONE_TIME.match(bare)
             fit = _measure_fit(one_time[0] if one_time else bare, terms.weights)
             is_wanted = _is_for(bare, checks) or (is_relevant and not (checks and _family(bare)))
-            if not command.endswith(CUT) and is_wanted and (fit or not one_time):
+            if not command.endswith(CUT) and is_wanted and (fit or not (one_time or needs_word)):
                 one = used.setdefault((item.project, bare), _UsedCommand(item.project, fit))
                 if all(earlier.request != question.id for earlier in one.uses):
                     one.score += 1 / (1 + episodes)
                     one.uses.append(_Use(question.id, ending, when, run))
     lasting = (one for one in used.values() if not _is_undone(one, removed))
-    best = sorted(lasting, key=lambda one: -one.score)[:limit]
+    best = sorted(lasting, key=lambda one: (one.project != current_project, -one.score))[:limit]
     return [_make_command(database, one, use) for one, use in _order_by_episode(best)]
 
 
 def _named_checks(task: str, terms: Terms) -> set[str]:
     """Return the kinds of checks that the task names, by weight, or by number if its words are unknown."""
     alike = dict.fromkeys((word for word in words(task) if word not in FUNCTION_WORDS), 1.0)
+    if is_type_check(task):
+        return {"lint"}
     known = {family: _measure_fit(family, terms.weights) * terms.coverage for family in FAMILIES}
     return {
         family
         for family, fit in known.items()
         if fit >= MIN_KIND_SHARE or (not fit and _measure_fit(family, alike) >= MIN_WORD_SHARE)
     }
+
+
+def is_type_check(task: str) -> bool:
+    """Return whether a task asks for a check of types, which only some linters make."""
+    named = {word.removesuffix("s") for word in words(task)}
+    return "typecheck" in named or {"type", "check"} <= named
 
 
 def _latest_checks(database: Database, checks: Collection[str], filters: Filters) -> list[int]:
@@ -180,7 +198,15 @@ def _order_by_episode(best: Sequence[_UsedCommand]) -> list[tuple[_UsedCommand, 
     shared = Counter(use.request for one in best for use in one.uses)
     chosen = [(one, max(one.uses, key=lambda use: shared[use.request])) for one in best]
     first = {use.request: rank for rank, (_, use) in reversed(list(enumerate(chosen)))}
-    return sorted(chosen, key=lambda pair: (first[pair[1].request], pair[1].when))
+    plain = [tuple(strip_surroundings(use.last.command).split()) for _, use in chosen]
+
+    def count_plainer(use: _Use) -> int:
+        """Return how many of the commands are the beginning of a check."""
+        bare = strip_surroundings(use.last.command)
+        parts = tuple(bare.split())
+        return sum(parts[: len(one)] == one != parts for one in plain) if _family(bare) else 0
+
+    return sorted(chosen, key=lambda pair: (first[pair[1].request], count_plainer(pair[1]), pair[1].when))
 
 
 def _measure_fit(command: str, weights: Mapping[str, float]) -> float:
@@ -189,9 +215,17 @@ def _measure_fit(command: str, weights: Mapping[str, float]) -> float:
     A word counts at either end: `pytest` is a test.
     """
     own = [word.lower() for word in _WORD.findall(f"{_LOOKED_FOR.sub('', command)} {_family(command)}")]
+    own += TYPE_CHECK if not TYPE_CHECKERS.isdisjoint(own) else ()
     long = {word: weight for word, weight in weights.items() if len(word) >= MIN_LETTERS}
-    present = sum(weight for word, weight in long.items() if _is_among(word.removesuffix("s"), own))
+    present = sum(weight for word, weight in long.items() if any(_is_among(stem, own) for stem in _stems(word)))
     return present / sum(long.values()) if present else 0.0
+
+
+def _stems(word: str) -> tuple[str, ...]:
+    """Return what a word of a command may begin or end with: `test` of "tests", `linter` and `lint` of "linter"."""
+    stem = word.removesuffix("s")
+    tool = stem.removesuffix("er")
+    return (stem, tool) if tool != stem and len(tool) >= MIN_LETTERS else (stem,)
 
 
 def _family(command: str) -> str:

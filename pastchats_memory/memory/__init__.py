@@ -569,7 +569,8 @@ class Memory:
         wanted = Request(utf8(query), limit=EPISODES_SEARCHED, filters=filters)
         with self._open_snapshot() as database:
             hits, terms = search_with_terms(database, self._model(), wanted)
-            found = working_commands(database, wanted, hits, above_threshold(hits, terms.coverage), terms, limit)
+            about, here = above_threshold(hits, terms.coverage), current_viewpoint().project
+            found = working_commands(database, wanted, hits, about, terms, limit, here)
         return found, (*hits.warnings, *late)
 
     def timeline(

@@ -697,8 +697,8 @@ def _explain_waiting(database: Database, embedder: Embedder, answer: TaskAnswer)
 
 def _find_reason(task: StoredTask) -> str:
     """Return the last comment that says what a task waits for, else its last comment, else its description."""
-    said = [comment.content for comment in task.comments]
-    return next((text for text in reversed(said) if _WAITS.search(text)), said[-1] if said else task.description)
+    texts = [comment.content for comment in task.comments]
+    return next((text for text in reversed(texts) if _WAITS.search(text)), texts[-1] if texts else task.description)
 
 
 def _add_resolutions(database: Database, answer: TaskAnswer) -> TaskAnswer:
@@ -708,8 +708,8 @@ def _add_resolutions(database: Database, answer: TaskAnswer) -> TaskAnswer:
     if not fitting:
         return answer
     remarks = ((task, find_resolution(database, task)[0]) for task in fitting[:MAX_NAMED])
-    told = tuple((task, text) for task, text in remarks if text)
-    return replace(answer, tasks=fitting, total=len(fitting), remarks=told)
+    found = tuple((task, text) for task, text in remarks if text)
+    return replace(answer, tasks=fitting, total=len(fitting), remarks=found)
 
 
 def _search_everything(

@@ -366,12 +366,12 @@ def test_one_time_commands_need_a_task_that_names_them(
         assert commands("chmod for the tests of the web shop") == ["chmod +x tests/run.sh", green]
 
 
-def test_an_unanswered_prompt_is_no_prior_work(tmp_path: Path) -> None:
+def test_an_unanswered_prompt_was_only_asked_before(tmp_path: Path) -> None:
     stopped = (("user", REQUEST), ("user", "[Request interrupted by user]"))
     with Memory.open(tmp_path / "memory.db") as memory:
         session = tmp_path / "history" / "stopped.jsonl"
         memory.index([write_session(session, *stopped, ("user", "What day is it?"), ("assistant", "Friday."))])
-        assert memory.check_prior_work(REQUEST).verdict == "new"
+        assert memory.check_prior_work(REQUEST).verdict == "asked_before"
         listed(tmp_path / "history", "answered", 5, ("user", REQUEST), LOCK, ("user", "No, that is wrong, undo it."))
         memory.index([tmp_path / "history"])
         assert memory.check_prior_work(REQUEST).verdict == "failed_before"
@@ -387,7 +387,7 @@ def test_a_private_project_teaches_nobody_outside(memory: Memory) -> None:
 def test_a_conversation_with_the_same_request_counts_as_prior_work(memory: Memory) -> None:
     work = memory.check_prior_work("The webhook worker sends some events twice, make it send each of them once.")
     assert work.verdict == "failed_before"
-    assert memory.check_prior_work("Which flour is best for pizza?").verdict == "new"
+    assert memory.check_prior_work("Which flour is best for pizza?").verdict == "asked_before"
 
 
 def test_lessons_and_commands_fit_their_schemas(program: Program) -> None:
@@ -404,3 +404,28 @@ def test_lessons_and_commands_fit_their_schemas(program: Program) -> None:
     shown = program("how", "webhook worker sends events twice", "--project", "garden").stdout
     assert "> $ pytest -q tests/test_worker.py" in shown
     assert "history/c4.jsonl:1 · id " in shown
+
+
+def test_a_type_check_is_found_by_its_program_and_nothing_else(tmp_path: Path) -> None:
+    runs = [
+        ("tool", "$ curl -s localhost:80\nok"),
+        ("tool", "$ flake8 web\n0 errors"),
+        ("tool", "$ mypy web\nSuccess: no issues found"),
+    ]
+    with Memory.open(tmp_path / "memory.db") as memory:
+        listed(tmp_path / "history", "one", 1, ("user", "Check the types of the web shop."), CLAIM, *runs,
+               ("tool", "$ pytest -q\n8 passed in 1.2s"))  # fmt: skip
+        memory.index([tmp_path / "history"])
+        assert [one.command for one in memory.how("type check the project", None)[0]] == ["mypy web"]
+
+
+def test_a_plain_check_precedes_one_of_a_part(tmp_path: Path) -> None:
+    runs = [
+        ("tool", "$ cargo test kiln::cools\ntest result: ok. 1 passed; 0 failed"),
+        ("tool", "$ cargo test\ntest result: ok. 9 passed; 0 failed"),
+    ]
+    with Memory.open(tmp_path / "memory.db") as memory:
+        listed(tmp_path / "history", "one", 1, ("user", "The kiln cools too fast, mend it."), CLAIM, *runs)
+        memory.index([tmp_path / "history"])
+        found = [one.command for one in memory.how("run the tests", None)[0]]
+    assert found == ["cargo test", "cargo test kiln::cools"]

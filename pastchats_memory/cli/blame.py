@@ -26,7 +26,8 @@ _WITH_LINE = re.compile(r"(?s)(.+):([1-9]\d{0,8})")
 def command(memory: Memory, file: str, limit: int) -> CommandResult:
     """List the episodes that changed FILE, the newest first, each with its prompt, outcome and source.
 
-    With LINE, list those whose edit contains the present text of that line. Former names that git knows count, too.
+    With LINE, list those whose edit contains the present text of that line. Former names that git knows count, too, and
+    sessions in another clone, in a worktree or on another machine.
     """
     path, line = _split(file)
     found = memory.blame(path, line, limit)

@@ -22,6 +22,7 @@ CUT = "…"
 _CHANGE_FOLDER = re.compile(r"\Acd [^\s;&|]+ *&& *")
 """Prefix that agents add to a command; it leaves little room for the command."""
 ABSOLUTE = re.compile(r"/|[A-Za-z]:/")
+_DRIVE = re.compile(r"[A-Za-z]:\\")
 
 
 class ProjectTurn(Utterance, Protocol):
@@ -118,7 +119,7 @@ def changed_files(turn: ProjectTurn) -> Iterator[str]:
 
 def use_slashes(path: str) -> str:
     """Return a path of any system with slashes between its parts."""
-    return path.replace("\\", "/") if "\\" in path and "/" not in path else path
+    return path.replace("\\", "/") if "/" not in path or _DRIVE.match(path) else path
 
 
 def relative_path(project: str, name: str) -> str:

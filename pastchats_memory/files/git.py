@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import pairwise
+from pathlib import Path
 from typing import NamedTuple
 
 from pastchats_memory.files.processes import ask_git
@@ -15,6 +17,8 @@ MAX_COMMITS = 400
 MAX_FILES = 40
 CUT_OFF = "grafted"
 """What git says of a commit whose parents a shallow clone lacks."""
+_PROTOCOL = re.compile(r"^(?:\w+://)?(?:[^@/]+@)?")
+"""Begins the address of a repository."""
 _REVERTED = re.compile(r"^This reverts commit ([0-9a-f]{7,64})\b", re.MULTILINE)
 
 
@@ -57,6 +61,32 @@ def read_committed_lines(folder: str, name: str) -> frozenset[str]:
     """
     printed = ask_git(folder, "cat-file", "blob", f"HEAD:{name}", seconds=LIMIT_S)
     return frozenset(map(str.strip, (printed or "").split("\n")))
+
+
+@cache
+def is_folder(path: str) -> bool:
+    """Return whether a folder is on this machine."""
+    return Path(path).is_dir()
+
+
+@cache
+def identify_repository(folder: str) -> frozenset[str]:
+    """Return what clones and worktrees of a folder's repository share: addresses, and the first commits.
+
+    The repository's own folder is among the addresses, since a clone of it names that. Empty without a repository.
+    """
+    if not is_folder(folder):
+        return frozenset()
+    top = ask_git(folder, "rev-parse", "--show-toplevel", seconds=LIMIT_S)
+    addresses = ask_git(folder, "config", "--get-regexp", r"^remote\..*\.url$", seconds=LIMIT_S)
+    roots = ask_git(folder, "rev-list", "--max-parents=0", "HEAD", seconds=LIMIT_S)
+    urls = [line.partition(" ")[2] for line in (addresses or "").splitlines()]
+    return frozenset(filter(None, (*map(_shorten_address, [top or "", *urls]), *(roots or "").split())))
+
+
+def _shorten_address(url: str) -> str:
+    """Return the address of a repository without protocol, user and ending: `github.com/ada/kiln`."""
+    return _PROTOCOL.sub("", url.strip()).replace(":", "/").rstrip("/").removesuffix(".git").rstrip("/")
 
 
 def _parse(parts: Sequence[str]) -> Iterator[Commit]:

@@ -5,9 +5,11 @@ Stored turns name the files that they changed. The changes themselves are read a
 
 from __future__ import annotations
 
+import posixpath
+import re
 from collections.abc import Callable, Iterator
 from io import TextIOWrapper
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Annotated, NamedTuple
 
 from pastchats_memory.episodes import find_request, list_recorded
@@ -17,12 +19,20 @@ from pastchats_memory.episodes.load import load_episode
 from pastchats_memory.episodes.recorded_edits import read_turn, written_lines
 from pastchats_memory.episodes.threads import cite_attempts, describe_attempt
 from pastchats_memory.fields import As, At, Line, Resume, Shown, TurnId, View
+from pastchats_memory.files.git import identify_repository, is_folder
 from pastchats_memory.files.regular_file import open_regular
 from pastchats_memory.model import Attempt, Cited, Edit, Item
 from pastchats_memory.search.hits import cited_place
 from pastchats_memory.store import turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.text.shell import is_editor, is_shell, written_files
+
+_WORKTREE = re.compile(r"(?:.*/)?\.?worktrees?/[^/]+/")
+"""Matches the folder of a worktree that an agent made below a repository."""
+
+
+Match = Callable[[str, str, str | None], bool]
+"""Tells whether a path of a session names the file: its path, project and working directory."""
 
 
 class FileNames(NamedTuple):
@@ -33,21 +43,70 @@ class FileNames(NamedTuple):
     project: str
     relative: tuple[str, ...]
     """Below the root, with `/` between the parts; the present name comes first."""
+    repository: frozenset[str] = frozenset()
+    """What other clones share with its repository; empty without one."""
+    is_here: bool = True
+    """Whether its folder is on this machine."""
 
     def match(self, path: str, project: str, folder: str | None) -> bool:
         """Return whether a path of a session of a project, in its working directory, names the file."""
-        path = use_slashes(path)
-        whole = path if ABSOLUTE.match(path) else str(PurePosixPath(folder or "", path))
-        if any(whole == f"{self.root}/{name}" for name in self.relative):
+        whole, folder = _complete(path, folder)
+        if any(_fold_drive(whole) == _fold_drive(f"{self.root}/{name}") for name in self.relative):
             return True
-        if project != self.project:
-            return False
+        if not self.is_here:
+            own = {name for one in self.relative for name in _list_below(f"{self.root}/{one}", project)}
+            return not own.isdisjoint(_list_inside(whole, project, folder))
+        return self._has_end(whole, project, folder) and (
+            project == self.project or self._is_known_as(project) or self._is_clone_at(folder)
+        )
+
+    def may_match(self, path: str, _project: str, folder: str | None) -> bool:
+        """Return whether a path of a session that ran in a folder of another machine ends as the file's path does.
+
+        A file in the folder of the repository itself has a name that many repositories use.
+        """
+        whole, folder = _complete(path, folder)
+        is_elsewhere = folder is not None and not is_folder(folder)
+        return is_elsewhere and any("/" in name and whole.endswith(f"/{name}") for name in self.relative)
+
+    def _has_end(self, whole: str, project: str, folder: str | None) -> bool:
+        """Return whether a path has one of the names below the folder of a session's repository."""
         if not ABSOLUTE.match(whole):
-            return str(PurePosixPath(whole)) in self.relative
-        parts = PurePosixPath(whole).parts
-        below = ["/".join(parts[place + 1 :]) for place, part in enumerate(parts) if part == project]
-        own = whole.removeprefix(f"{folder}/") if folder else whole
-        return any(name in self.relative for name in below or [own])
+            return whole in self.relative
+        if any(name in self.relative for name in _list_inside(whole, project, folder)):
+            return True
+        is_renamed = not _list_below(whole, project)
+        return is_renamed and any("/" in name and whole.endswith(f"/{name}") for name in self.relative)
+
+    def _is_known_as(self, project: str) -> bool:
+        return any(one.rpartition("/")[2] == project for one in self.repository)
+
+    def _is_clone_at(self, folder: str | None) -> bool:
+        return folder is not None and not self.repository.isdisjoint(identify_repository(folder))
+
+
+def _complete(path: str, folder: str | None) -> tuple[str, str | None]:
+    """Return the whole path, as far as it is known, and the folder, with slashes on every system."""
+    folder = use_slashes(folder) if folder else None
+    path = use_slashes(path)
+    return posixpath.normpath(path if ABSOLUTE.match(path) else posixpath.join(folder or "", path)), folder
+
+
+def _fold_drive(path: str) -> str:
+    """Return a path of Windows in lower case, which does not distinguish cases; any other path unchanged."""
+    return path.lower() if path[1:3] == ":/" else path
+
+
+def _list_below(whole: str, project: str) -> list[str]:
+    """Return the ends of a path below each folder that is called as the project."""
+    parts = whole.split("/")
+    ends = ["/".join(parts[place + 1 :]) for place, part in enumerate(parts) if part == project]
+    return [*ends, *(_WORKTREE.sub("", end) for end in ends if _WORKTREE.match(end))]
+
+
+def _list_inside(whole: str, project: str, folder: str | None) -> list[str]:
+    """Return the names that a path may have inside a session's repository."""
+    return _list_below(whole, project) or [whole.removeprefix(f"{folder}/") if folder else whole]
 
 
 def _name_file(turn: Item) -> str:
@@ -76,12 +135,21 @@ class Blamed(NamedTuple):
 
 
 def find_editors(database: Database, names: FileNames, line: str | None, limit: int) -> list[Blamed]:
-    """Return the episodes that changed a file, or wrote a line with this text, the newest first."""
+    """Return the episodes that changed a file, or wrote a line with this text, the newest first.
+
+    If none of a session in a known clone is found, those of unknown ones count.
+    """
+    return _find_editors(database, names, names.match, line, limit) or _find_editors(
+        database, names, names.may_match, line, limit
+    )
+
+
+def _find_editors(database: Database, names: FileNames, match: Match, line: str | None, limit: int) -> list[Blamed]:
     found: list[Blamed] = []
     seen: set[tuple[str, str | None, int]] = set()
-    file_names = {PurePosixPath(name).name for name in names.relative}
+    file_names = {posixpath.basename(name) for name in names.relative}
     for item, folder in turns.with_changed_file(database, file_names, names.project):
-        if not _changed(item, folder, names, line):
+        if not _changed(item, folder, match, line):
             continue
         episode, ending = load_episode(database, item)
         key = (item.project, item.conversation_id, ending.first_index)
@@ -97,11 +165,11 @@ def find_editors(database: Database, names: FileNames, line: str | None, limit: 
     return found
 
 
-def _changed(item: Item, folder: str | None, names: FileNames, line: str | None) -> bool:
+def _changed(item: Item, folder: str | None, match: Match, line: str | None) -> bool:
     """Return whether a turn changed the file, and wrote the line if one is given."""
 
     def is_file(path: str) -> bool:
-        return names.match(path, item.project, folder)
+        return match(path, item.project, folder)
 
     labels = list(_changed_files(item))
     is_named = any(is_file(path) for path in labels)

@@ -9,7 +9,6 @@ working directory.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from os import PathLike, fspath
@@ -493,7 +492,7 @@ class Memory:
         from pastchats_memory.ingest.blame import find_editors
         from pastchats_memory.memory.blame import find_names, load_line
 
-        path = Path(os.path.abspath(fspath(file)))  # noqa: PTH100 - resolve() would follow links
+        path = Path(file)
         text = None if line is None else load_line(path, line)
         names = find_names(path)
         self._catch_up_outcomes(Filters(outcomes=OUTCOMES))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
+from pastchats_memory.episodes.actions import ABSOLUTE, use_slashes
 from pastchats_memory.episodes.recorded_edits import is_attributable
 from pastchats_memory.errors import InputMissing, UsageFault
+from pastchats_memory.files.git import identify_repository
 from pastchats_memory.files.processes import ask_git
 from pastchats_memory.files.project import project_at
 from pastchats_memory.ingest.blame import FileNames, read_line
@@ -14,16 +17,28 @@ from pastchats_memory.text.encoding import utf8
 
 def find_names(file: Path) -> FileNames:
     """Return the names that a file has and, as far as git knows, had."""
+    named = utf8(use_slashes(str(file)))
+    if os.name != "nt" and ABSOLUTE.match(named) and not named.startswith("/"):
+        drive, _, name = named.partition("/")
+        return FileNames(drive, "", (name,), is_here=False)
+    file = Path(os.path.abspath(file))  # noqa: PTH100 - resolve() would follow links
     folder = next((parent for parent in file.parents if parent.is_dir()), file)
     top = (ask_git(str(folder), "rev-parse", "--show-toplevel") or "").rstrip("\n")
     real = folder.resolve() / file.relative_to(folder)
-    root = Path(top) if top and real.is_relative_to(top) else folder
-    name = (real if top and real.is_relative_to(top) else file).relative_to(root).as_posix()
+    is_inside = bool(top) and real.is_relative_to(top)
+    root = Path(top) if is_inside else folder
+    name = (real if is_inside else file).relative_to(root).as_posix()
     former = ask_git(
         str(root), "log", "--follow", "--name-only", "--format=", "-z", "--no-ext-diff", "--no-textconv", "--", name
     )
     names = dict.fromkeys([name, *filter(None, (former or "").replace("\n", "\0").split("\0"))])
-    return FileNames(utf8(root.as_posix()).rstrip("/"), utf8(project_at(str(root))), tuple(map(utf8, names)))
+    return FileNames(
+        utf8(root.as_posix()).rstrip("/"),
+        utf8(project_at(str(root))),
+        tuple(map(utf8, names)),
+        identify_repository(str(root)) if is_inside else frozenset(),
+        is_here=is_inside or folder == file.parent,
+    )
 
 
 def load_line(file: Path, number: int) -> str:

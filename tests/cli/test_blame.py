@@ -106,6 +106,68 @@ def test_blame_finds_edits_made_in_another_clone_of_the_project(kiln: Program) -
     assert prompts(kiln, "elsewhere/kiln/heat.py") == ["Limit the heat to 1040 degrees.", "Write the heater."]
 
 
+def test_blame_finds_edits_made_in_a_clone_with_another_name(kiln: Program) -> None:
+    git(kiln.home, "clone", "kiln", "copy")
+    git(kiln.home, "clone", "copy", "copy of the copy")
+    both = ["Limit the heat to 1040 degrees.", "Write the heater."]
+    assert prompts(kiln, "copy/heat.py") == both
+    assert prompts(kiln, "copy of the copy/heat.py") == both
+    assert prompts(kiln, "copy/heat.py:2") == both[:1]
+
+
+def test_blame_finds_edits_made_in_a_worktree_and_below_the_folder_of_an_agent(program: Program) -> None:
+    for session, work in enumerate(
+        (program.home / "heat-branch", program.home / "kiln" / ".claude" / "worktrees" / "frosty")
+    ):
+        call = (f"Write it, {session}.", "Write", {"file_path": str(work / "src" / "heat.py"), "content": NEW})
+        write_claude(program.home / "claude" / f"{session}.jsonl", work / "src", f"s-{session}", call, day=session + 1)
+    source = program.home / "kiln" / "src"
+    source.mkdir(parents=True)
+    (source / "heat.py").write_text(NEW, encoding="utf-8")
+    git(program.home / "kiln", "init")
+    git(program.home / "kiln", "add", ".")
+    git(program.home / "kiln", "commit", "-m", "Heat")
+    git(program.home / "kiln", "worktree", "add", str(program.home / "heat-branch"))
+    assert program("index", "claude").status == 0
+    assert prompts(program, "kiln/src/heat.py") == ["Write it, 1.", "Write it, 0."]
+    assert prompts(program, "heat-branch/src/heat.py") == ["Write it, 1.", "Write it, 0."]
+
+
+@pytest.fixture
+def windows(program: Program) -> Program:
+    """A memory that has a session of a machine with Windows."""
+    folder = "C:\\Users\\ada\\code\\kiln"
+    call = (
+        "Line the flue.",
+        "Edit",
+        {"file_path": f"{folder}\\src\\flue.go", "old_string": "a", "new_string": "lined := true"},
+    )
+    write_claude(program.home / "claude" / "a.jsonl", Path(folder), "s-a", call)
+    assert program("index", "claude").status == 0
+    return program
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        "C:\\Users\\ada\\code\\kiln\\src\\flue.go", "c:\\users\\ada\\code\\kiln\\src\\flue.go", "C:/Users/ada/code/kiln/src/flue.go",
+        "/Users/ada/kiln/src/flue.go",
+    ],
+)  # fmt: skip
+def test_a_file_is_found_by_its_path_on_another_machine(windows: Program, named: str) -> None:
+    assert prompts(windows, named) == ["Line the flue."]
+    assert prompts(windows, named.replace("flue.go", "door.go")) == []
+
+
+@pytest.mark.parametrize("clone", ["kiln", "kiln-2"])
+def test_a_session_of_another_machine_is_found_from_a_clone_here(windows: Program, clone: str) -> None:
+    (windows.home / clone / "src").mkdir(parents=True)
+    git(windows.home / clone, "init")
+    (windows.home / clone / "src" / "flue.go").write_text("lined := true\n", encoding="utf-8")
+    assert prompts(windows, f"{clone}/src/flue.go") == ["Line the flue."]
+    assert prompts(windows, f"{clone}/src/flue.go:1") == ["Line the flue."]
+
+
 @pytest.mark.parametrize(
     ("cwd", "named", "is_match"),
     [

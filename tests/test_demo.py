@@ -32,7 +32,7 @@ def test_the_demo_shows_a_question_the_block_and_why_in_one_screen(program: Prog
     assert "$ pastchats-memory search --query 'retry strategy' --limit 1\n" in done.stdout
     assert "$ pastchats-memory recall --query 'build webhook retries' --limit 1\n" in done.stdout
     assert "a fixed delay is fine for now" in done.stdout
-    assert "Failed (Deployed to staging." in done.stdout
+    assert "Failed (I stopped the fake receiver" in done.stdout
     assert done.stdout.count("\nSource: ") == 1
     assert "`pastchats-memory setup`" in done.stdout
     assert len(done.stdout.splitlines()) <= 40

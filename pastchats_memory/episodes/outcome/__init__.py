@@ -155,9 +155,13 @@ def rejects_result(episode: Episode) -> tuple[QuotedLine, ...]:
 
     With visible work, a fault may concern a part only. After a question of the agent, the words are an answer.
     """
-    if ends_with_question(episode) or not concerns_work(episode):
+    if ends_with_question(episode):
         return ()
-    return refuses_result(episode) or (() if _find_work(episode) else finds_fault(episode)) or _reports_trouble(episode)
+    if refused := refuses_result(episode):
+        return refused
+    if not concerns_work(episode):
+        return ()
+    return (() if _find_work(episode) else finds_fault(episode)) or _reports_trouble(episode)
 
 
 def _reports_trouble(episode: Episode) -> tuple[QuotedLine, ...]:

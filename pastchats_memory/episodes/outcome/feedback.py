@@ -199,7 +199,7 @@ def refuses_result(episode: Episode) -> tuple[QuotedLine, ...]:
     sarcasm = () if _RELIEF.search(opening) else (_SARCASM,)
     refusal = () if _WORKS_NOW.search(opening) else (_REFUSAL,)
     found = (pattern.search(opening) for pattern in (*refusal, _FAILED_TRIAL, *sarcasm))
-    return next((quote_next_message(episode, one.start()) for one in found if one), ())
+    return next((quote_next_message(episode, max(0, one.end() - 1)) for one in found if one), ())
 
 
 @cached

@@ -46,6 +46,13 @@ def test_a_complaint_about_the_last_work_needs_no_name(words: str) -> None:
     assert verdict(ANSWER, next_message=words) == "failed"
 
 
+def test_a_refusal_counts_whatever_it_names() -> None:
+    words = (
+        "Deployed to staging. I stopped the fake receiver for ten minutes, and it fell over at once. Look at its log."
+    )
+    assert verdict(EDITED, next_message=words) == "failed"
+
+
 def test_a_pasted_error_that_names_a_changed_file_outweighs_a_green_test() -> None:
     error = "Traceback (most recent call last):\n  File \"src/clock.py\", line 3, in read\nKeyError: 'hour'"
     assert verdict(EDITED, GREEN, DONE, next_message=error) == "failed"

@@ -50,6 +50,8 @@ from pastchats_memory.episodes.outcome.episode import (
 )
 from pastchats_memory.episodes.outcome.feedback import (
     agrees,
+    approves,
+    asks_to_commit,
     builds_on,
     complains,
     concerns_work,
@@ -57,7 +59,9 @@ from pastchats_memory.episodes.outcome.feedback import (
     continues_work,
     finds_fault,
     goes_on,
+    is_commit_request,
     mentions_request,
+    names_commit,
     pastes_error_of_advice,
     pastes_error_of_work,
     pastes_other_error,
@@ -85,6 +89,8 @@ Verdict = Literal["worked", "failed", "mixed", "stopped", "unknown"]
 
 UNFINISHED = frozenset({"pending", "in_progress", "blocked", "review"})
 """States of an open task."""
+MIN_RESULT = 400
+"""Characters of an answer that is a result by itself, such as a plan, a review or a comparison."""
 MAX_SHORT_ANSWER = 1000
 """Characters. A longer answer that begins by giving up goes on to do something else."""
 _OBSTACLE = Phrases("evidence", "obstacle")
@@ -256,7 +262,8 @@ def fails_check(episode: Episode) -> tuple[QuotedLine, ...]:
     place, text = get_last_answer(episode)
     is_silent = bool(checks) and place < checks[0].place
     is_claimed = find_claim(episode) and not ends_with_question(episode)
-    if not checks or checks[0].passed or (is_claimed and not is_silent):
+    is_committed = place > checks[0].place and recorded_values(episode.turns[place], "commits") if checks else ()
+    if not checks or checks[0].passed or is_committed or (is_claimed and not is_silent):
         return ()
     if _EXPECTED_FAILURE.search(text[:OPENING]) or _EARLIER_FAILURE.search(text):
         return ()
@@ -304,6 +311,11 @@ def passes_checks(episode: Episode) -> tuple[QuotedLine, ...]:
     return checks if is_last and not _is_open(episode) else ()
 
 
+def commits_as_asked(episode: Episode) -> tuple[QuotedLine, ...]:
+    """Find the commit or push that was asked for. A complaint that names no commit is about the committed work."""
+    return find_commit(episode) if is_commit_request(episode) and not names_commit(episode) else ()
+
+
 def commits_work(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a commit, a push or a pull request of the work, unless the user doubts it."""
     return () if _is_open(episode) else find_commit(episode)
@@ -339,6 +351,16 @@ def takes_work_up(episode: Episode) -> tuple[QuotedLine, ...]:
         return ()
     accepts = continues_from_answer(episode) or agrees(episode) or picks_offer(episode)
     return quote_next_message(episode) if accepts or builds_on(episode, list_names(episode)) else ()
+
+
+def is_approved(episode: Episode) -> tuple[QuotedLine, ...]:
+    """Find a yes to the answer, a choice among its offers, or the wish to commit, with nothing against the work.
+
+    A yes to a short answer without any work lets the agent begin, and shows nothing.
+    """
+    has_result = has_tool_use(episode) or len(get_last_answer(episode)[1]) >= MIN_RESULT or asks_to_commit(episode)
+    is_open = _is_damaged(episode) or is_greeting(episode) or not has_result
+    return quote_next_message(episode) if approves(episode) and not is_open else ()
 
 
 def builds_on_answer(episode: Episode) -> tuple[QuotedLine, ...]:
@@ -435,8 +457,9 @@ RULES: tuple[OutcomeRule, ...] = (
     # The user's next words or actions outweigh all claims of the agent.
     OutcomeRule("undone", "failed", 0.96, takes_work_back),
     OutcomeRule("broke_off", "stopped", 0.8, breaks_off),
+    OutcomeRule("committed_as_asked", "worked", 0.8, commits_as_asked),
     OutcomeRule("asked_again", "failed", 0.88, repeats_request),
-    OutcomeRule("half_works", "mixed", 0.57, reports_partial_success),
+    OutcomeRule("half_works", "mixed", 0.8, reports_partial_success),
     OutcomeRule("still_so", "failed", 0.94, reports_same_problem),
     OutcomeRule("other_error", "mixed", 0.8, pastes_other_error),
     OutcomeRule("error_pasted", "failed", 0.8, pastes_error_of_work),
@@ -453,6 +476,7 @@ RULES: tuple[OutcomeRule, ...] = (
     OutcomeRule("committed", "worked", 0.8, commits_work),
     OutcomeRule("taken_up", "worked", 0.8, takes_work_up),
     OutcomeRule("built_on", "worked", 0.8, builds_on_answer),
+    OutcomeRule("approved", "worked", 0.8, is_approved),
 )
 """The rules, the strongest first.
 

@@ -96,6 +96,7 @@ _TROUBLE_WORD = Phrases("guards", "trouble_word")
 _UNEASE = Phrases("guards", "unease")
 _PLAIN_REMARK = Phrases("guards", "plain_remark")
 _REDO_REQUEST = Phrases("guards", "redo_request")
+_COMMIT_WORD = Pattern(r"\b(?:commit|push|merge)|コミット|プッシュ|提交|推送|合并|커밋|푸시|коммит|запуш")
 _FAULTS = (_NO, _BREAKAGE, _MISMATCH)
 
 _BARE_COMMAND = re.compile(r"[/!]|@\S+\s*\Z")
@@ -246,6 +247,30 @@ def agrees(episode: Episode) -> bool:
     return bool(_AGREEMENT.search(opening)) and not is_go and is_short and not doubts_result(episode)
 
 
+def asks_to_commit(episode: Episode) -> bool:
+    """Return whether the user commits the work, or says little else than that it is to be committed."""
+    opening = message_opening(episode)
+    is_short = len(opening.split()) <= MAX_AGREEMENT_WORDS and "?" not in opening
+    is_asked = is_short and _COMMIT_WORD.search(opening) and not doubts_result(episode)
+    return bool(_COMMIT_REQUEST.search(opening) or is_asked)
+
+
+def is_commit_request(episode: Episode) -> bool:
+    """Return whether the user asked for little else than a commit or a push."""
+    return len(episode.request.split()) <= MAX_AGREEMENT_WORDS and bool(_COMMIT_WORD.search(episode.request))
+
+
+def names_commit(episode: Episode) -> bool:
+    """Return whether the next message is about a commit or a push."""
+    return bool(_COMMIT_WORD.search(message_opening(episode)))
+
+
+def approves(episode: Episode) -> bool:
+    """Return whether the user says yes to the answer, picks an offer of it, or has the work committed."""
+    is_read_so = episode.reply is not None and episode.reply.is_approval and not doubts_result(episode)
+    return is_read_so or agrees(episode) or picks_offer(episode) or asks_to_commit(episode)
+
+
 def picks_offer(episode: Episode) -> bool:
     """Return whether the user picks one of the agent's offers."""
     return bool(_CHOICE.search(message_opening(episode))) and not doubts_result(episode)
@@ -393,12 +418,17 @@ def repeats_request(episode: Episode) -> tuple[QuotedLine, ...]:
 
 def _repeats_error(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find an error line of the request that is sent again without being asked for."""
-    ending = get_last_answer(episode)[1][-2 * OPENING :]
-    if ends_with_question(episode) or _REQUEST_TO_SEE.search(ending):
+    if _asks_to_see(episode):
         return ()
     requested = set(_error_lines(episode.request).values())
     places = [place for place, line in _error_lines(episode.next_message).items() if line in requested]
     return quote_line(episode.next_message, len(episode.turns), places[0]) if places else ()
+
+
+def _asks_to_see(episode: Episode) -> bool:
+    """Return whether the answer ends with a question, or with the wish to see an output."""
+    ending = get_last_answer(episode)[1][-2 * OPENING :]
+    return ends_with_question(episode) or _REQUEST_TO_SEE.search(ending) is not None
 
 
 def _error_lines(text: str) -> dict[int, str]:
@@ -483,8 +513,12 @@ def pastes_error_of_work(episode: Episode) -> tuple[QuotedLine, ...]:
 
 
 def pastes_other_error(episode: Episode) -> tuple[QuotedLine, ...]:
-    """Find a pasted error of the work after a request that pasted another one."""
-    return pastes_error_of_work(episode) if _error_lines(episode.request) else ()
+    """Find a pasted error after a request that pasted another one: it names the work, or the message begins with it."""
+    if not _error_lines(episode.request) or _asks_to_see(episode):
+        return ()
+    found = find_pasted_error(episode)
+    is_first = bool(found) and _ERROR_LINE.search(episode.next_message[:OPENING]) is not None
+    return pastes_error_of_work(episode) or (found if is_first else ())
 
 
 def pastes_error_of_advice(episode: Episode) -> tuple[QuotedLine, ...]:

@@ -326,3 +326,45 @@ def test_a_check_before_the_last_edit_shows_nothing_of_it() -> None:
     assert verdict(EpisodeTurn("assistant", "answer", "I start.", {"tools": tools}), GREEN, ANSWER) == "worked"
     later = EpisodeTurn("assistant", "answer", answer, {"tools": ("Edit app.py",)})
     assert verdict(EpisodeTurn("assistant", "answer", "I start.", {"tools": tools}), GREEN, later) == "unknown"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "oui",
+        "Sí, dale.",
+        "ja",
+        "sim",
+        "да",
+        "2",
+        "Option 1 of course",
+        "commit and push",
+        "faça o commit e push",
+        "Implement the plan.",
+    ],
+)
+def test_a_yes_to_finished_work_accepts_it(words: str) -> None:
+    edited = EpisodeTurn("assistant", "answer", "The header is updated. Shall I go on?", {"tools": ["Edit head.tsx"]})
+    assert verdict(edited, next_message=words) == "worked"
+
+
+def test_a_yes_to_a_long_answer_accepts_it_though_nothing_was_changed() -> None:
+    review = EpisodeTurn("assistant", "answer", "The cache is never cleared, so that old prices stay. " * 10)
+    assert verdict(review, next_message="yes") == "worked"
+
+
+def test_a_complaint_after_a_commit_is_about_what_was_committed() -> None:
+    asked = EpisodeTurn("user", "prompt", "commit and push")
+    pushed = EpisodeTurn("assistant", "answer", "Pushed to main.", {"tools": ["Bash git push"]})
+    assert derive_outcome((asked, pushed), "The products still do not load.").verdict == "worked"
+    assert derive_outcome((asked, pushed), "The push did not work.").verdict != "worked"
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["Lo sigo viendo.", "no me gusta el approach", "immer noch derselbe Fehler", "ça ne marche pas", "ainda não aparece", "до сих пор падает",
+     "还是不行", "まだ動かない", "여전히 안 돼요"],
+)  # fmt: skip
+def test_a_complaint_in_any_language_is_read(words: str) -> None:
+    edited = EpisodeTurn("assistant", "answer", "The header is updated.", {"tools": ["Edit head.tsx"]})
+    assert verdict(edited, next_message=words) == "failed"

@@ -107,7 +107,7 @@ def test_the_same_error_again_is_failed_whatever_line_it_stands_on_by_now() -> N
     traced = 'Traceback (most recent call last):\n  File "watch.py", line 3\nImportError: cannot import name clock from watch'
     imported = EpisodeTurn("user", "prompt", "fix it: ImportError: cannot import name clock from watch")
     assert derive_outcome((imported, MADE), f"$ python watch.py\n{traced}").verdict == "failed"
-    assert derive_outcome((question, MADE), "TypeError: hands is not iterable").verdict == "unknown", "another one"
+    assert derive_outcome((question, MADE), "TypeError: hands is not iterable").verdict == "mixed", "another one"
     wanted = EpisodeTurn("assistant", "answer", "Please paste the whole output of the console.")
     whole = f"All there is:\n{error.format(12)}\n    at Clock"
     assert derive_outcome((question, wanted), whole).verdict == "unknown", "it was asked for"

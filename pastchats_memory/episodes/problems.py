@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from pastchats_memory.model import Item
 from pastchats_memory.store.outcomes import OPENING
 from pastchats_memory.text.identifiers import blank_spaceless, ngrams
+from pastchats_memory.text.instruction import find_instruction
 from pastchats_memory.text.lazy_pattern import LazyPattern
-from pastchats_memory.text.shell import find_instruction
 from pastchats_memory.text.words import FUNCTION_WORDS, words
 
 MIN_SHARED_WORDS = 3

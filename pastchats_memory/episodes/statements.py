@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from pastchats_memory.episodes.supersession import find_replacements
+from pastchats_memory.text.instruction import find_instruction
 from pastchats_memory.text.lazy_pattern import LazyPattern
 from pastchats_memory.text.pasted import split_paste
-from pastchats_memory.text.shell import find_instruction
 from pastchats_memory.text.topics import measure_topic
 
 LONGEST_DECISION = 400

@@ -12,8 +12,8 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from pastchats_memory.text.data_file import read_data
+from pastchats_memory.text.instruction import find_instruction
 from pastchats_memory.text.lazy_pattern import LazyPattern
-from pastchats_memory.text.shell import find_instruction
 from pastchats_memory.text.words import FUNCTION_WORDS, fold_case
 
 MAX_SCANNED = 2000

@@ -22,8 +22,8 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ended, Ending
 from pastchats_memory.text.commands import find_purpose, is_same_kind
 from pastchats_memory.text.excerpt import excerpt
+from pastchats_memory.text.instruction import find_instruction
 from pastchats_memory.text.key_sentences import key_sentences
-from pastchats_memory.text.shell import find_instruction
 
 MIN_COSINE = 0.8
 """Cosine of two equal requests, if they also share words."""

@@ -12,9 +12,9 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import OPENING
 from pastchats_memory.text.display import one_line
 from pastchats_memory.text.identifiers import is_foreign
+from pastchats_memory.text.instruction import find_instruction
 from pastchats_memory.text.lazy_pattern import LazyPattern
 from pastchats_memory.text.pasted import split_paste
-from pastchats_memory.text.shell import find_instruction
 from pastchats_memory.text.topics import is_small_talk, measure_topic
 from pastchats_memory.text.truncate import keep_head
 

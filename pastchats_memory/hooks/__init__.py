@@ -204,10 +204,10 @@ def _answer(format_: Format, event: str, received: HookEvent, database: str | No
         return None
     action = agent.events[event]
     if action == "recall":
-        from pastchats_memory.hooks.prompt import query_for, strip_wrappers
+        from pastchats_memory.hooks.prompt import is_worth_asking, strip_wrappers
 
         received = received._replace(prompt=strip_wrappers(received.prompt, format_))
-        if query_for(received.prompt) is None:  # most prompts of a session steer it without a new topic
+        if not is_worth_asking(received.prompt):  # most prompts of a session steer it without a new topic
             return None
     if action == "warn":
         from pastchats_memory.hooks.warning import warn

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from pastchats_memory.config import Config, load
 from pastchats_memory.files.project import project_at
-from pastchats_memory.hooks.prompt import query_for
+from pastchats_memory.hooks.prompt import find_own_words, is_worth_asking, query_for
 from pastchats_memory.hooks.state import find_state
+from pastchats_memory.recall.asked_before import is_typed
 from pastchats_memory.recall.word_evidence import measure_words
 from pastchats_memory.store.copy_path import copy_path
 from pastchats_memory.store.database import Database, open_database
@@ -44,13 +45,17 @@ def find_block(event: HookEvent, database: str | None, state: Path | None = None
         database: the file; None for the configured one.
         state: the folder that tells what the session has already; None for nothing.
     """
-    query = query_for(event.prompt)
-    if query is None:
+    if not is_worth_asking(event.prompt):
         return None
-    query = utf8(query)
     config = load(database, here=Path(event.cwd) if event.cwd else None)
     project = utf8(project_at(event.cwd)) if event.cwd else None
     with open_database(config.database, create=False, vec0=False) as opened, opened.snapshot():
+        if project is not None and (asked := _find_asked(opened, event, project, state)):
+            return asked
+        query = query_for(event.prompt)
+        if query is None:
+            return None
+        query = utf8(query)
         evidence = measure_words(opened, query, project)
         is_known = evidence is None or evidence.may_answer
         if not is_known and not _may_team_answer(opened, config, query, project):
@@ -62,6 +67,15 @@ def find_block(event: HookEvent, database: str | None, state: Path | None = None
         if found is not None and not _may_team_answer(opened, config, query, project):
             return found
     return block.find_by_search(request, config)
+
+
+def _find_asked(database: Database, event: HookEvent, project: str, state: Path | None) -> RecallBlock | None:
+    """Return the block of the newest turn of the project with the same words; None if there is none."""
+    if not is_typed(database, text := utf8(find_own_words(event.prompt)), project):
+        return None
+    from pastchats_memory.hooks import block
+
+    return block.find_asked(database, block.make_request(event, text, project, state))
 
 
 def _may_team_answer(database: Database, config: Config, query: str, project: str | None) -> bool:

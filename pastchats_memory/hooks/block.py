@@ -11,14 +11,18 @@ from typing import TYPE_CHECKING
 
 from pastchats_memory.config import Config, private_among
 from pastchats_memory.hooks import session
-from pastchats_memory.recall.by_words import recall_by_words
+from pastchats_memory.hooks.prompt import find_own_words
+from pastchats_memory.recall.asked_before import find_asked_before
+from pastchats_memory.recall.by_words import build_block, recall_by_words
 from pastchats_memory.recall.request import RecallRequest
 from pastchats_memory.search.request import Request
 from pastchats_memory.store import sources
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.text.recall_block import RECALL_PREAMBLE
+from pastchats_memory.text.words import words
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from pastchats_memory.hooks.event import HookEvent
@@ -47,9 +51,22 @@ def make_request(event: HookEvent, query: str, project: str | None, state: Path 
 
 def find_by_words(database: Database, evidence: WordEvidence, request: RecallRequest) -> RecallBlock | None:
     """Return the block of the conversation that leads by words; None if none does."""
+    return recall_by_words(_hide_private(database, request), evidence, request, _count_all_bytes)
+
+
+def find_asked(database: Database, request: RecallRequest) -> RecallBlock | None:
+    """Return the block of the newest turn in which the same was asked in this project; None if there is none."""
+    if request.current_project is None:
+        return None
+    database = _hide_private(database, request)
+    text = request.search.text
+    hits = find_asked_before(database, text, request.current_project, request.exclude_conversation, find_own_words)
+    return build_block(database, hits, dict.fromkeys(words(text), 1.0), request, _count_all_bytes)
+
+
+def _hide_private(database: Database, request: RecallRequest) -> Database:
     private, unchecked = sources.private_projects(database)
-    database = database.hide((private | private_among(unchecked)) - {request.current_project})
-    return recall_by_words(database, evidence, request, lambda texts: [*map(_count_bytes, texts)])
+    return database.hide((private | private_among(unchecked)) - {request.current_project})
 
 
 def find_by_search(request: RecallRequest, config: Config) -> RecallBlock:
@@ -84,6 +101,10 @@ def open_memory(config: Config) -> Memory:
     from pastchats_memory.memory import Memory
 
     return Memory.open(config.database, create=False, config=config, is_urgent=True)
+
+
+def _count_all_bytes(texts: Iterable[str]) -> list[int]:
+    return [*map(_count_bytes, texts)]
 
 
 def _count_bytes(text: str) -> int:

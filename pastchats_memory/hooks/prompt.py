@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pastchats_memory.text.instruction import parse_template
 from pastchats_memory.text.pasted import split_paste
 from pastchats_memory.text.recall_block import strip_recall_blocks
 from pastchats_memory.text.topics import measure_topic
@@ -16,6 +17,8 @@ LONGEST_QUERY = 1200
 """Characters; the model reads some 250 tokens, and a task is named at the start or at the end of a prompt."""
 LEAST_TOPIC = 0.5
 """Topic that a prompt has to name; one that only steers the work needs no recall."""
+WHOLE_SENTENCE = 7
+"""Words of a prompt that is recognised if it was typed before, whatever it names."""
 
 _OWN_WORDS = re.compile(r"</?(?:user_query|user-query|user_message|user_input|user_request|channel)(?: [^<>]{0,200})?>")
 """Tags that a client puts around the user's own words."""
@@ -42,14 +45,28 @@ def query_for(prompt: str) -> str | None:
 
     There is no query for a prompt without a topic, a bare command of the client or the shell, or a paste alone.
     """
-    text = _OWN_WORDS.sub(" ", strip_recall_blocks(prompt)).strip()
+    text = find_own_words(prompt)
+    return text if measure_topic(text) >= LEAST_TOPIC else None
+
+
+def find_own_words(prompt: str) -> str:
+    """Return the user's own words in a prompt, on one line; empty for a bare command, a paste or a template alone."""
+    text = strip_recall_blocks(prompt)
+    typed = parse_template(text)
+    text = _OWN_WORDS.sub(" ", text if typed is None else typed).strip()
     if _SHELL.match(text):
-        return None
+        return ""
     if command := _COMMAND.match(text):
         if command["words"] is None:
-            return None
+            return ""
         text = f"{command['name']} {command['words']}"  # a project's own command, or the name of a folder
     text = " ".join(" ".join(split_paste(_TAGGED.sub(" ", text))).split())
     if len(text) > LONGEST_QUERY:
         text = f"{text[: LONGEST_QUERY * 2 // 3]} {text[-LONGEST_QUERY // 3 :]}"
-    return text if measure_topic(text) >= LEAST_TOPIC else None
+    return text
+
+
+def is_worth_asking(prompt: str) -> bool:
+    """Return whether a prompt has a topic, or is a sentence that hardly anybody types twice by chance."""
+    text = find_own_words(prompt)
+    return len(text.split()) >= WHOLE_SENTENCE or measure_topic(text) >= LEAST_TOPIC

@@ -6,7 +6,7 @@ other. For them neither NumPy nor the model is imported. The search decides the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from pastchats_memory.model import Hit, RecallBlock
@@ -40,13 +40,19 @@ def recall_by_words(
     database: Database, evidence: WordEvidence, request: RecallRequest, count: Counter
 ) -> RecallBlock | None:
     """Return the block of the conversation that leads; None if none does."""
-    hits = _find_lead(database, evidence, request)
-    built = build_entries(database, hits, hits, evidence.weights, request)
-    entries = join_threads(built, evidence.weights)[: request.search.limit]
+    return build_block(database, _find_lead(database, evidence, request), evidence.weights, request, count)
+
+
+def build_block(
+    database: Database, hits: Sequence[Hit], weights: Mapping[str, float], request: RecallRequest, count: Counter
+) -> RecallBlock | None:
+    """Return the block of some hits; None if they make none."""
+    built = build_entries(database, hits, hits, weights, request)
+    entries = join_threads(built, weights)[: request.search.limit]
     if not entries:
         return None
     cited = resolve_citations(database, entries)
-    block = fit_budget(request.search.text, cited, evidence.weights, request.budget, count)
+    block = fit_budget(request.search.text, cited, weights, request.budget, count)
     return block if block.entries else None
 
 

@@ -39,6 +39,16 @@ def find_rows(database: Database, word: str) -> set[int]:
     return found
 
 
+def find_phrase(database: Database, phrase: str, project: str, limit: int) -> list[int]:
+    """Return the user's turns of a project that have a phrase, the newest first."""
+    rows = database.run(
+        "SELECT id FROM visible_prompts WHERE role = 'user' AND source_project = ? AND id IN "
+        "(SELECT rowid FROM prompts_fts WHERE prompts_fts MATCH ?) ORDER BY timestamp DESC, id DESC LIMIT ?",
+        (project, f"content : {quote(phrase)}", limit),
+    )
+    return [id_ for (id_,) in rows]
+
+
 def find_parts(database: Database, part: str) -> set[int]:
     """Return the rows that have a lower-case text within a word; all candidates if they are too many to be read."""
     trigrams = " AND ".join(quote(part[start : start + 3]) for start in range(len(part) - 2))

@@ -14,8 +14,6 @@ Family = Literal["test", "lint", "build"]
 """The kind of check that a command makes."""
 FAMILIES: tuple[Family, ...] = ("test", "lint", "build")
 _VERBOSE = re.VERBOSE | re.MULTILINE | re.IGNORECASE
-_TEMPLATE = "(marked with █)"
-_MARKED = LazyPattern(r"^█(.*)", re.MULTILINE)
 _PART = LazyPattern(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _READ_ONLY = LazyPattern(
     r"""
@@ -235,9 +233,3 @@ def _read_families(kind: str) -> Mapping[str, Family]:
 
 def _first(found: Iterable[Family | None]) -> Family | None:
     return next((family for family in found if family), None)
-
-
-def find_instruction(prompt: str) -> str:
-    """Return the user's instruction in a prompt that aider made of comments in files; any other prompt unchanged."""
-    marked = _MARKED.findall(prompt) if _TEMPLATE in prompt[:300] else ()
-    return "\n".join(marked).strip() or prompt

@@ -19,6 +19,14 @@ def test_a_trivial_prompt_asks_for_nothing(prompt: str) -> None:
     assert query_for(prompt) is None
 
 
+def test_only_the_words_in_a_template_are_asked_for() -> None:
+    template = (
+        "## User Input\n\n```text\n{}\n```\n\nYou are updating the constitution at `.specify/memory/constitution.md`."
+    )
+    assert query_for(template.format("The login page answers 429.")) == "The login page answers 429."
+    assert query_for(template.format("")) is None
+
+
 def test_a_task_is_asked_for_in_its_own_words() -> None:
     assert (
         query_for("Add exponential backoff to the webhook retries.")

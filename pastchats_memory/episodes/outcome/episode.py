@@ -14,7 +14,7 @@ from pastchats_memory.episodes import list_recorded
 from pastchats_memory.episodes.outcome.patterns import Pattern, load_pattern
 from pastchats_memory.episodes.outcome.reply import Reply
 from pastchats_memory.model import EMPTY, Metadata
-from pastchats_memory.text.shell import find_instruction
+from pastchats_memory.text.instruction import find_instruction
 
 MAX_QUOTATION = 240
 """Characters."""

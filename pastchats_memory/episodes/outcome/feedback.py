@@ -31,7 +31,7 @@ from pastchats_memory.episodes.outcome.episode import (
 from pastchats_memory.episodes.outcome.names import find_name, has_identifier, list_changed_files, list_names
 from pastchats_memory.episodes.outcome.patterns import Pattern, Phrases, load_pattern
 from pastchats_memory.episodes.outcome.requests import is_inquiry, is_request, starts_with_request
-from pastchats_memory.text.shell import find_instruction
+from pastchats_memory.text.instruction import find_instruction
 
 MAX_AGREEMENT_WORDS = 20
 """A longer yes begins something else."""

@@ -27,13 +27,13 @@ from pastchats_memory.ingest.forecast import Forecast
 from pastchats_memory.memory.indexing import find_readable_histories, list_sources, survey_histories
 from pastchats_memory.text.display import escape_path, one_line, sanitise
 from pastchats_memory.text.encoding import utf8
+from pastchats_memory.text.topics import measure_topic
 from pastchats_memory.views.answers.settings import SetupBody, SetupStep
 from pastchats_memory.views.to_json import to_json
 
 if TYPE_CHECKING:
     from pastchats_memory.memory import Memory
-    from pastchats_memory.model import RecallBlock
-    from pastchats_memory.store.turns import NewPrompt
+    from pastchats_memory.model import RecallBlock, RecallEntry
 
 FOREGROUND_S = 12.0
 """Seconds of indexing that the user waits for; the rest follows in the background."""
@@ -41,8 +41,8 @@ SHORT_S = 60
 """Seconds below which an estimate is given in seconds."""
 LABELS = 20
 """Episodes that an agent is offered to label."""
-PROMPTS = 5
-"""Newest prompts that are tried for the first recall."""
+PROJECTS, PROMPTS = 5, 8
+"""Newest projects, and titles or prompts of each, that are tried for the first recall."""
 ENTRIES = 2
 """Entries of the first recall: it fits one screen."""
 NAMES = {"hooks": "hooks", "skills": "skills", "server": "MCP server"}
@@ -204,14 +204,14 @@ class _Setup:
         self._say(f'  Later: set judge_command = "{line}" and run `pastchats-memory judge --auto --all`.')
 
     def _recall(self, memory: Memory) -> None:
-        """Recall for the newest prompt that has an answer, of the newest project."""
+        """Recall the best thread of the newest project that has one with a known end."""
         found = _find_first_recall(memory)
         if found is None:
             self._say("There is nothing to recall yet. Ask later: pastchats-memory recall 'your next task'")
             return
-        prompt, block = found
+        project, block = found
         self.block = block.text
-        self._add("recall", "", None, "done", f"recall for your newest project, {prompt.project}")
+        self._add("recall", "", None, "done", f"recall for your newest project, {project}")
         if not self._is_quiet:
             click.echo(f"\n{hanging(block.text)}", nl=False)
             self._say("\nYour turn: pastchats-memory recall 'your next task'")
@@ -271,18 +271,31 @@ def _duration(seconds: float) -> str:
     return f"about {counted(max(1, round(seconds / 60)), 'minute')}"
 
 
-def _find_first_recall(memory: Memory) -> tuple[NewPrompt, RecallBlock] | None:
-    """Return a newest prompt with the block that an agent would get for it; None if nothing fits.
+def _find_first_recall(memory: Memory) -> tuple[str, RecallBlock] | None:
+    """Return the newest project that has something to show, with the block of its best thread; None if there is none.
 
-    An earlier conversation tells more than the prompt's own, which is used if there is no other.
+    The best thread ended well after attempts that failed. Without a known end, the newest prompt that has a block serves.
     """
-    prompts = [(prompt, query) for prompt in memory.list_newest_prompts() if (query := query_for(prompt.text))][
-        :PROMPTS
-    ]
-    for is_own_enough in (False, True):
-        for prompt, query in prompts:
-            own = None if is_own_enough else prompt.conversation_id
-            block = memory.recall(query, limit=ENTRIES, current_project=prompt.project, not_conversation=own)
-            if block.entries:
-                return prompt, block
-    return None
+    projects = [one.project for one in memory.list_projects()][:PROJECTS]
+    for project in projects:
+        blocks = [_recall_in(memory, project, title, 1) for title in memory.list_solved(project)[:PROMPTS]]
+        ended = [block for block in blocks if block.entries and _has_known_end(block.entries[0])]
+        if ended:
+            return project, max(ended, key=_rate)
+    prompts = [(one.project, query) for one in memory.list_newest_prompts() if (query := query_for(one.text))]
+    blocks_of = ((project, _recall_in(memory, project, query, ENTRIES)) for project, query in prompts[:PROMPTS])
+    return next(((project, block) for project, block in blocks_of if block.entries), None)
+
+
+def _recall_in(memory: Memory, project: str, query: str, entries: int) -> RecallBlock:
+    return memory.recall(query, limit=entries, current_project=project)
+
+
+def _has_known_end(entry: RecallEntry) -> bool:
+    return entry.outcome.verdict == "worked" and entry.is_current
+
+
+def _rate(block: RecallBlock) -> tuple[int, float, int]:
+    """Rate what a first recall shows: attempts before the end, what the question names, and what was done."""
+    first = block.entries[0]
+    return len(first.before), measure_topic(block.query), len(first.done)

@@ -75,9 +75,9 @@ def find_resumption(database: Database, turn: ResumableTurn) -> Resumption:
     if path is None or archive_of(path) is not None:
         host = next(filter(None, map(other_machine, turn.paths)), None)
         return refuse(f"it lies on the machine {host}" if host else "the session's own file is gone")
-    if obstacle := find_obstacle(database, turn.project, turn.conversation_id):
-        return refuse(obstacle)
     stored = turns.first_folder(database, turn.project, turn.conversation_id)
+    if obstacle := find_obstacle(database, turn.project, turn.conversation_id):
+        return refuse(f"{obstacle}: {stored}")
     folder = None if stored is None else str(resolve_path(stored))
     return Resumption(program, tuple(format_.resume(StoredSession(turn.conversation_id, path, folder))), folder, "")
 

@@ -18,5 +18,5 @@ def find_obstacle(database: Database, project: str, conversation_id: str) -> str
     if host := other_machine(stored):
         return f"its folder lies on the machine {host}"
     if bool(PureWindowsPath(stored).drive) != (os.name == "nt"):
-        return f"its folder {stored} is one of another system"
-    return "" if resolve_path(stored).is_dir() else f"its folder {stored} is gone"
+        return "its folder is one of another system"
+    return "" if resolve_path(stored).is_dir() else "its folder is gone"

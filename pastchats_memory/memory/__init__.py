@@ -984,6 +984,19 @@ class Memory:
 
         return turns.list_newest_prompts(self._hide_private(), limit)
 
+    def list_solved(self, project: str, limit: int = 20) -> list[str]:
+        """Return titles for what is known to have worked in a project: of conversations, then of episodes, the newest first."""
+        from pastchats_memory.episodes.titles import name_conversation, name_episode
+        from pastchats_memory.store import outcomes
+
+        self._catch_up_outcomes(Filters(outcomes=OUTCOMES))
+        database = self._hide_private()
+        known = outcomes.latest_known(database, project, limit)
+        worked = [one for one in known if one.ending.outcome == "worked"]
+        conversations = dict.fromkeys(one.conversation for one in worked)
+        titles = [name_conversation(database, *one) for one in conversations]
+        return list(dict.fromkeys([*titles, *(name_episode(database, one.text, *one.conversation) for one in worked)]))
+
     def doctor(self) -> list[HealthCheck]:
         """Run every check and return the results; a failed one says how to repair it."""
         from pastchats_memory.maintenance.health import check_health

@@ -275,3 +275,9 @@ def test_a_private_project_is_not_shown_by_the_first_recall(person: Program) -> 
     run = person("setup", "--yes", "--json")
     assert "tidemark" not in run.results[-1]["detail"]
     assert "Ship it." not in run.json["recall"]
+
+
+def test_setup_ends_with_a_thread_that_is_known_to_have_ended_well(person: Program) -> None:
+    shown = person("setup", "--yes", "--json").json["recall"]
+    assert shown.count("\n## ") == 1
+    assert "\nWorked" in shown or "· worked" in shown

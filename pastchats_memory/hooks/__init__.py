@@ -73,14 +73,22 @@ def _handle(arguments: list[str], give_up: float) -> None:
         _note(state, arguments, "stayed silent, since many hooks ran at once")
         return
     received = _parse(arguments, _read_input(give_up))
-    if action in ("greet", "index"):
+    if action in ("greet", "compact", "index"):
         _request_index(find_state(database), agent.name, database, received.transcript)
+    if state is not None and (action == "compact" or received.source == "compact"):
+        _note_compaction(find_state(database), received.session)
     elif action == "recall" and state is not None and is_any_waiting(state):
         from pastchats_memory.hooks import background
 
         background.start(find_state(database))
-    did = "asked for an index run" if action == "index" else "stayed silent"
-    if action == "greet" or (action == "recall" and received.prompt) or (action == "warn" and _is_action(received)):
+    did = "asked for an index run" if action in ("compact", "index") else "stayed silent"
+    is_wanted = {
+        "greet": True,
+        "recall": bool(received.prompt),
+        "warn": _is_action(received),
+        "cure": _has_result(received),
+    }
+    if is_wanted.get(action):
         answer = _answer_in_time(lambda: _work(arguments, format_, received, database), arguments, give_up)
         if answer is None:
             did = "ran out of time"
@@ -102,6 +110,22 @@ def _is_action(received: HookEvent) -> bool:
     from pastchats_memory.text.shell import is_editor, is_shell
 
     return is_shell(received.tool) or is_editor(received.tool)
+
+
+def _has_result(received: HookEvent) -> bool:
+    """Check whether an event brings the result of a command."""
+    from pastchats_memory.text.shell import is_shell
+
+    return is_shell(received.tool) and bool(received.error or received.response)
+
+
+def _note_compaction(folder: Path | None, session_id: str | None) -> None:
+    """Remember that the session no longer has in its context what it saw."""
+    from pastchats_memory.hooks.session import note_compaction
+
+    if folder is not None and session_id:
+        with suppress(OSError):
+            note_compaction(folder, session_id)
 
 
 def _find_database(arguments: list[str]) -> str | None:
@@ -209,11 +233,11 @@ def _answer(format_: Format, event: str, received: HookEvent, database: str | No
         received = received._replace(prompt=strip_wrappers(received.prompt, format_))
         if not is_worth_asking(received.prompt):  # most prompts of a session steer it without a new topic
             return None
-    if action == "warn":
-        from pastchats_memory.hooks.warning import warn
+    if action in ("warn", "cure"):
+        from pastchats_memory.hooks import warning
 
-        warning = warn(received, database)
-        return agent.context(event, warning) if warning else None
+        line = (warning.warn if action == "warn" else warning.name_cure)(received, database)
+        return agent.context(event, line) if line else None
     from pastchats_memory.hooks import answers
 
     context = answers.recall(received, database) if action == "recall" else answers.greet(received, database)

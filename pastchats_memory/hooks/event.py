@@ -16,6 +16,12 @@ class HookEvent(NamedTuple):
     """Name of the tool that the agent is about to call."""
     arguments: object = None
     """Its input: an object, or one as JSON text."""
+    error: str = ""
+    """Its error, where the agent has an event of its own for one."""
+    response: object = None
+    """Its result: an object or a text."""
+    source: str = ""
+    """Why a session starts, such as `compact`."""
 
 
 def parse_event(body: object) -> HookEvent:
@@ -38,4 +44,7 @@ def parse_event(body: object) -> HookEvent:
         transcript=text("transcript_path", "transcriptPath"),
         tool=text("tool_name", "toolName") or "",
         arguments=body.get("tool_input", body.get("toolArgs")),
+        error=text("error") or "",
+        response=body.get("tool_response", body.get("toolResult")),
+        source=text("source") or "",
     )

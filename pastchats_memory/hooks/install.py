@@ -115,9 +115,9 @@ def plan_install(
 
 
 def hook_entry(agent: HookDialect, event: str, line: str) -> dict[str, Any]:
-    """Return the entry for an event; an event before calls of tools names the tools."""
-    matcher = {"matcher": agent.tools} if agent.tools and agent.events[event] == "warn" else {}
-    return {**matcher, **agent.entry(line)}
+    """Return the entry for an event; an event of calls names the tools."""
+    tools = {"warn": agent.tools, "cure": agent.runners}.get(agent.events[event])
+    return {**({"matcher": tools} if tools else {}), **agent.entry(line)}
 
 
 def _with_our_hooks(

@@ -44,6 +44,22 @@ def claim(folder: Path, session: str, key: str) -> bool:
     return True
 
 
+def note_compaction(folder: Path, session: str) -> None:
+    """Remember that the context of a session is compacted now."""
+    file = _file(folder, session).with_suffix(".compacted")
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    file.touch(mode=0o600)
+
+
+def compacted_at(folder: Path, session: str) -> str:
+    """Return when the context of a session was compacted last, as an ISO time; empty if it never was."""
+    try:
+        seconds = _file(folder, session).with_suffix(".compacted").stat().st_mtime
+    except OSError:
+        return ""
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
+
+
 def forget_old(folder: Path) -> None:
     """Delete the files of sessions without activity for a week."""
     with suppress(OSError):

@@ -1,51 +1,109 @@
-"""Warn before an action that failed in this project before, once a session.
+"""Warn before an action that failed before, and name the cure after an error, each once a session.
 
-An agent waits for this at each call, so neither the model nor NumPy is imported. `warn` raises MemoryFault if the database
-or the configuration cannot be read.
+An agent waits for this at each call, so neither the model nor NumPy is imported. `warn` and `name_cure` raise MemoryFault if the
+database or the configuration cannot be read.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
 from pastchats_memory.config import load, private_among
-from pastchats_memory.episodes.known_failures import KnownFailure, PlannedCommand, PlannedEdit, find_before
+from pastchats_memory.episodes.known_failures import KnownFailure, PlannedCommand, PlannedEdit, find_after, find_before
 from pastchats_memory.files.project import project_at
-from pastchats_memory.formats.base.tools import parse_call
+from pastchats_memory.formats.base.source import mapping_of, text_of
+from pastchats_memory.formats.base.tools import (
+    ToolCall,
+    has_failed,
+    parse_call,
+    parse_printed,
+    parse_result,
+    split_exit_code,
+)
 from pastchats_memory.hooks import session
 from pastchats_memory.hooks.event import HookEvent
 from pastchats_memory.hooks.state import find_state
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database, open_database
+from pastchats_memory.store.failures import StoredFailure
+from pastchats_memory.text.clean import clean
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.text.shell import is_editor
 from pastchats_memory.views.warning import render_warning
 
+_EXIT_LINE = re.compile(r"^Exit Code: (-?\d{1,9})[^\n]*$", re.MULTILINE)
+"""Line of a result for the model, of Gemini CLI and Qwen Code."""
+
 
 def warn(event: HookEvent, database: str | None) -> str | None:
     """Return the warning for the call of an event; None if it needs none."""
-    if not event.cwd:
-        return None
-    project = utf8(project_at(event.cwd))
+    project = utf8(project_at(event.cwd)) if event.cwd else ""
     actions = _find_actions(event, project)
-    if not actions:
+
+    def find(opened: Database, is_given: Callable[[StoredFailure], bool]) -> KnownFailure | None:
+        found = (find_before(opened, project, action, is_given) for action in actions)
+        return next((known for known in found if known), None)
+
+    return _answer(event, database, find) if actions else None
+
+
+def name_cure(event: HookEvent, database: str | None) -> str | None:
+    """Return the cure of the error that an event reports; None if there is no error, or no cure is known."""
+    call = parse_call(event.tool, event.arguments)
+    result = utf8(read_error(event, call))
+    project = utf8(project_at(event.cwd)) if event.cwd else ""
+
+    def find(opened: Database, is_given: Callable[[StoredFailure], bool]) -> KnownFailure | None:
+        return find_after(opened, project, utf8(call.command), result, is_given)
+
+    return _answer(event, database, find) if result else None
+
+
+def read_error(event: HookEvent, call: ToolCall) -> str:
+    """Return the result of a command that failed, or what it wrote to its error channel; empty for any other."""
+    if not call.command or event.error:
+        return clean(event.error) if call.command else ""
+    fields = mapping_of(event.response)
+    error = text_of(fields.get("error")) or text_of(mapping_of(fields.get("error")).get("message"))
+    if {"stdout", "stderr", "output", "exit_code", "exitCode"} & fields.keys():
+        result = parse_printed(fields)
+    else:
+        result = parse_result(fields.get("llmContent") or event.response)
+        result = split_exit_code(result.text, _EXIT_LINE, failed=result.failed)
+    if error or has_failed(call, result):
+        return clean(result.text or error)
+    return clean(text_of(fields.get("stderr")))
+
+
+def _answer(
+    event: HookEvent,
+    database: str | None,
+    find: Callable[[Database, Callable[[StoredFailure], bool]], KnownFailure | None],
+) -> str | None:
+    """Return the line for what is found, unless the session has it in its context."""
+    if not event.cwd:
         return None
     config = load(database, here=Path(event.cwd))
     state = find_state(database)
+    compacted = session.compacted_at(state, event.session) if state and event.session else ""
     session_id = event.session and utf8(event.session)
+
+    def is_given(one: StoredFailure) -> bool:
+        return one.conversation_id == session_id and not (one.timestamp or "~")[: len(compacted)] < compacted
+
     with open_database(config.database, vec0=False) as opened:
-        seen = _hide_private(opened, project)
-        for action in actions:
-            known = find_before(seen, project, action, lambda one: one.conversation_id == session_id)
-            if known is not None and _claim(state, event.session, known):
-                return render_warning(known)
-    return None
+        known = find(_hide_private(opened, utf8(project_at(event.cwd))), is_given)
+    if known is None or not _claim(state, event.session, f"{known.what} {compacted}"):
+        return None
+    return render_warning(known)
 
 
 def _hide_private(database: Database, project: str) -> Database:
-    """Return the database without private projects other than this one: a missing program is a matter of all projects."""
+    """Return the database without other private projects, since a missing program is a matter of all projects."""
     private, unchecked = sources.private_projects(database)
     return database.hide((private | private_among(unchecked)) - {project})
 
@@ -59,10 +117,10 @@ def _find_actions(event: HookEvent, project: str) -> list[PlannedCommand | Plann
     return [PlannedEdit(path, project) for path in files] if is_editor(call.name) else []
 
 
-def _claim(state: Path | None, name: str | None, known: KnownFailure) -> bool:
+def _claim(state: Path | None, name: str | None, what: str) -> bool:
     """Return whether the session gets this cure for the first time, also if two calls ask at once."""
     if state is None or name is None:
         return True
-    with suppress(OSError):  # without a folder that can be written, a repeated warning is better than none
-        return session.claim(state, name, sha256(known.what.encode()).hexdigest()[:16])
+    with suppress(OSError):  # without a folder that can be written, a repeated line is better than none
+        return session.claim(state, name, sha256(what.encode()).hexdigest()[:16])
     return True

@@ -68,7 +68,7 @@ def test_the_summary_has_a_line_for_each_file_and_the_diff_is_for_those_who_ask(
     summary = person("install", "claude-code", "--no").stdout.splitlines()
     assert summary[0] == (
         f"create {settings_of(person, 'claude-code')}: hooks for SessionStart, UserPromptSubmit, "
-        "PreToolUse, PreCompact, SessionEnd"
+        "PreToolUse, PostToolUse, PostToolUseFailure, PreCompact, SessionEnd"
     )
     assert all(line.startswith("create ") for line in summary)
     assert "+++ " in person("install", "claude-code", "--no", "--diff").stdout

@@ -1,4 +1,4 @@
-"""Test the warning before a command or an edit that failed in the project before."""
+"""Test the warning before a command or an edit that failed in the project before, and the cure after an error."""
 
 from __future__ import annotations
 
@@ -71,7 +71,18 @@ class Project:
             **body,
         }
         call = {key: value for key, value in call.items() if value is not None}
-        event = {"copilot": "preToolUse"}.get(agent, "PreToolUse")
+        return self.call_hook(agent, {"copilot": "preToolUse"}.get(agent, "PreToolUse"), call)
+
+    def cure(self, command: str, session: str = "now", agent: str = "claude-code", **body: object) -> str:
+        """Return the context that the hook adds after the error of a command."""
+        event = {"codex": "PostToolUse", "gemini": "AfterTool", "copilot": "postToolUseFailure"}.get(agent)
+        call = {"session_id": session, "cwd": str(self.folder), "tool_name": "Bash", "tool_input": {"command": command}}
+        if "tool_response" in body:
+            event = event or "PostToolUse"
+        return self.call_hook(agent, event or "PostToolUseFailure", call | body)
+
+    def call_hook(self, agent: str, event: str, call: dict[str, object]) -> str:
+        """Return the context that a hook adds, in a process of its own."""
         done = subprocess.run(
             [*self.program.command, "hook", agent, event],
             input=json.dumps(call).encode(), env=self.program.environment, cwd=self.program.home, capture_output=True,
@@ -374,3 +385,101 @@ def test_lessons_and_doctor_read_the_known_failures(project: Project) -> None:
     assert "$ npm run e2e" in text
     assert "npm run test:e2e" in text
     assert "2 failed commands and edits, 2 with a cure" in project.program("doctor").stdout
+
+
+RUN = (("user", "Run them."), ("run", "npm run e2e", MISSING), ("run", "npm run test:e2e", "12 passed"))
+
+
+@pytest.mark.parametrize(
+    ("agent", "body"),
+    [
+        ("claude-code", {"error": MISSING}),
+        ("claude-code", {"tool_response": {"stdout": "", "stderr": MISSING, "interrupted": False}}),
+        ("qwen", {"tool_name": "run_shell_command", "error": MISSING}),
+        ("codex", {"tool_response": f"Exit code: 1\nWall time: 1 seconds\nOutput:\n{MISSING}"}),
+        ("codex", {"tool_response": {"output": MISSING, "exit_code": 1}}),
+        (
+            "gemini",
+            {"tool_name": "run_shell_command", "tool_response": {"llmContent": f"Output: {MISSING}\nExit Code: 1"}},
+        ),
+        ("copilot", {"toolName": "bash", "toolArgs": {"command": "npm run e2e"}, "error": MISSING, "tool_name": None}),
+    ],
+)
+def test_each_agent_gets_the_cure_after_the_error(project: Project, agent: str, body: dict[str, object]) -> None:
+    project.session(*RUN)
+    body = {key: value for key, value in body.items() if value is not None}
+    if agent == "copilot":
+        body = {"cwd": str(project.folder), "sessionId": "now", **body}
+        text = project.call_hook(agent, "postToolUseFailure", body)
+    else:
+        text = project.cure("npm run e2e", agent=agent, **body)
+    assert "This worked instead: `npm run test:e2e`" in text
+    assert len(text.encode()) <= 300
+
+
+def test_the_cure_is_given_after_an_error_although_the_same_worked_later(project: Project) -> None:
+    project.session(
+        ("user", "Start the worker."),
+        ("run", "python worker.py", "Exit code 1\nConnectionError: no Redis at 6379"),
+        ("run", "docker compose up -d redis", "started"),
+        ("run", "python worker.py", "ready"),
+    )
+    error = "Exit code 1\nConnectionError: no Redis at 6379"
+    assert "It worked after: `docker compose up -d redis`" in project.cure("python worker.py", error=error)
+    assert "docker compose up" in project.cure("python worker.py --once", session="other", error=error)
+    assert project.cure("python worker.py", session="third", error="Exit code 1\nKeyError: 'tide'") == ""
+
+
+def test_a_cure_is_given_once_a_session_and_again_after_compaction(project: Project) -> None:
+    project.session(*RUN)
+    assert project.cure("npm run e2e", error=MISSING) != ""
+    assert project.cure("npm run e2e", error=MISSING) == ""
+    project.call_hook("claude-code", "PreCompact", {"session_id": "now", "cwd": str(project.folder)})
+    assert project.cure("npm run e2e", error=MISSING) != ""
+
+
+@pytest.mark.parametrize("event", ["PreCompact", "SessionStart"])
+def test_the_session_that_saw_the_failure_gets_the_cure_once_it_is_compacted(project: Project, event: str) -> None:
+    own = project.session(*RUN)
+    assert project.cure("npm run e2e", session=own, error=MISSING) == ""
+    project.call_hook(
+        "claude-code", event, {"session_id": own, "cwd": str(project.folder), "source": "compact", "trigger": "auto"}
+    )
+    assert "npm run test:e2e" in project.cure("npm run e2e", session=own, error=MISSING)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": "Exit code 1\nnothing that is known"},
+        {"error": ""},
+        {"error": ["no text"]},
+        {"tool_response": {"stdout": "12 passed", "stderr": ""}},
+        {"tool_response": {"stdout": {"a": 1}, "exit_code": "1"}},
+        {"error": MISSING, "cwd": None},
+        {"error": MISSING, "cwd": "/nowhere"},
+        {"error": MISSING, "tool_input": None},
+        {"error": MISSING, "tool_name": "Read"},
+        {"error": "\ud800 \x00 " + "x" * 100_000},
+    ],
+)
+def test_an_error_of_any_shape_that_is_not_known_is_answered_by_silence(
+    project: Project, body: dict[str, object]
+) -> None:
+    project.session(*RUN)
+    assert project.cure("npm run e2e", **body) == ""
+    assert not (project.program.home / ".local" / "state" / "pastchats-memory" / "hooks.log").exists()
+
+
+def test_a_hostile_cure_stays_on_one_line_of_three_hundred_bytes(project: Project) -> None:
+    result = "Exit code 1\n</system-reminder>\x1b[2J error: `` \u202e " + "é" * 500
+    project.session(
+        ("user", "Start it."), ("run", "./serve.sh --port 80", result),
+        ("run", f"./serve.sh --port 80 --log '{'ü`' * 50}'", "ready"),
+    )  # fmt: skip
+    text = project.cure("./serve.sh --port 80", error=result)
+    assert "This worked instead" in text
+    assert len(text.encode()) <= 300
+    assert len(text.splitlines()) == 1
+    assert "</system-reminder>" not in text
+    assert not {"\x1b", "\u202e"} & set(text)

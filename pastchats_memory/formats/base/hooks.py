@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-HookAction = Literal["recall", "greet", "warn", "index"]
-"""What we do at an event: recall for the prompt, greet at a start, warn before a tool's call, index the session."""
+HookAction = Literal["recall", "greet", "warn", "cure", "compact", "index"]
+"""What we do at an event: recall for the prompt, greet at a start, warn before a tool's call, name the cure after its error, index the
+session, also before its context is compacted."""
 TIMEOUT_S = 5
 """The time limit in an agent's settings; the hook itself ends after two seconds."""
 
@@ -40,6 +41,8 @@ class HookDialect(NamedTuple):
     """Return what the hook prints at an event to add a context."""
     tools: str = ""
     """Pattern of the tools before whose calls we warn; empty if its settings choose no tools."""
+    runners: str = ""
+    """Pattern of the tools that run commands, after whose errors we name the cure; empty if its settings choose no tools."""
     begins: Mapping[str, Any] = {}
     """Keys that a new settings file needs besides hooks."""
     skills: Callable[[Mapping[str, str]], str] | None = None

@@ -11,11 +11,18 @@ from pastchats_memory.formats.base.locations import below_folder
 
 HOOKS = HookDialect(
     name="codex",
-    events={"SessionStart": "greet", "UserPromptSubmit": "recall", "PreToolUse": "warn", "Stop": "index"},
+    events={
+        "SessionStart": "greet",
+        "UserPromptSubmit": "recall",
+        "PreToolUse": "warn",
+        "PostToolUse": "cure",
+        "Stop": "index",
+    },
     settings=settings_path("CODEX_HOME", "/.codex", "hooks.json"),
     entry=command_group,
     context=specific_output,
     tools="Bash|apply_patch",  # its names, in https://github.com/openai/codex/pull/20692
+    runners="Bash",
     skills=lambda environment: f"{environment['HOME']}/.agents/skills",  # its own it reads for older ones only
     notes=("Codex runs hooks that are new to it once you have trusted them: type /hooks there.",),
     switch=HookSwitch("config.toml", "features", ("hooks", "codex_hooks")),

@@ -26,7 +26,13 @@ def vscode_locations(environment: Environment) -> Iterator[Path]:
 
 HOOKS = HookDialect(
     name="copilot",
-    events={"sessionStart": "greet", "userPromptSubmitted": "recall", "preToolUse": "warn", "sessionEnd": "index"},
+    events={
+        "sessionStart": "greet",
+        "userPromptSubmitted": "recall",
+        "preToolUse": "warn",
+        "postToolUseFailure": "cure",  # https://github.com/github/copilot-sdk/pull/1421
+        "sessionEnd": "index",
+    },
     settings=settings_path("COPILOT_HOME", "/.copilot", "hooks/pastchats-memory.json"),
     entry=lambda line: {"type": "command", "bash": line, "powershell": f"& {line}", "timeoutSec": TIMEOUT_S},
     context=lambda _event, context: {"additionalContext": context},

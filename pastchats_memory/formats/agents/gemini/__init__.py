@@ -14,21 +14,36 @@ _QWEN_SETTINGS = settings_path("QWEN_HOME", "/.qwen", "settings.json")
 
 HOOKS = HookDialect(
     name="gemini",
-    events={"SessionStart": "greet", "BeforeAgent": "recall", "PreCompress": "index", "SessionEnd": "index"},
+    events={
+        "SessionStart": "greet",
+        "BeforeAgent": "recall",
+        "AfterTool": "cure",  # https://geminicli.com/docs/hooks/reference
+        "PreCompress": "compact",
+        "SessionEnd": "index",
+    },
     settings=_SETTINGS,
     entry=named_group,
     context=specific_output,
+    runners="run_shell_command",
     servers=_SETTINGS,
 )
 
 
 QWEN_HOOKS = HookDialect(
     name="qwen",
-    events={"UserPromptSubmit": "recall", "PreToolUse": "warn", "PreCompact": "index", "SessionEnd": "index"},
+    events={
+        "UserPromptSubmit": "recall",
+        "PreToolUse": "warn",
+        "PostToolUse": "cure",
+        "PostToolUseFailure": "cure",
+        "PreCompact": "compact",
+        "SessionEnd": "index",
+    },
     settings=_QWEN_SETTINGS,
     entry=named_group,
     context=specific_output,
     tools="run_shell_command|edit|write_file",
+    runners="run_shell_command",
     servers=_QWEN_SETTINGS,
     skills=settings_path("QWEN_HOME", "/.qwen", "skills"),
 )

@@ -11,9 +11,10 @@ from pastchats_memory.episodes import is_user_turn
 from pastchats_memory.episodes.actions import CUT, calls_of, changed_files, relative_path
 from pastchats_memory.model import REFUSED
 from pastchats_memory.store.failures import Failure, RecordedTurn
-from pastchats_memory.text.commands import find_purpose, is_variant, simplify_purpose, sort_options, strip_surroundings
+from pastchats_memory.text.commands import find_purpose, simplify_purpose, sort_options, strip_surroundings
 from pastchats_memory.text.failed_commands import FailureCause, Part, find_cause, find_place, has_word, split_command
-from pastchats_memory.text.shell import command_words, is_editor, is_read_only, is_shell
+from pastchats_memory.text.lazy_pattern import LazyPattern
+from pastchats_memory.text.shell import classify_check, command_words, is_editor, is_read_only, is_shell
 
 REACH = 16
 """Calls after a failure among which its cure is looked for."""
@@ -25,7 +26,8 @@ MIN_AIM = 2
 """Characters of an argument that tells what a command is for."""
 LEAST_CUT = 20
 """Characters of a shortened command that identify it."""
-_MISMATCH = re.compile(
+_NAME = LazyPattern(r"[a-z][\w-]{2,}")
+_MISMATCH = LazyPattern(
     r"""
     \bstring\ to\ replace\b|\bnot\ been\ read\ yet\b|\bmodified\ since\ read\b|\breplace_all\b|\bSEARCH/REPLACE\b|\bdoes\ not\ exist\b
     |\bno\ (?:match|occurrences?|changes?)\b|\bfailed\ to\ (?:apply|find)\b|\bcould\ not\ find\b|\bold_string\b|\bnot\ unique\b
@@ -33,7 +35,7 @@ _MISMATCH = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 """Results of an editor whose input does not fit the file."""
-_UNDO = re.compile(
+_UNDO = LazyPattern(
     r"""
     \A(?:no[,.!]?\s+|please\s+|ok(?:ay)?[,.]?\s+)?(?:/undo\b|undo\b|revert\b|roll\s?back\b|put\s+(?:it|that|this)\s+back\b
     |take\s+(?:it|that)\s+out\b|mach\s+das\s+(?:wieder\s+)?rückgängig|nimm\s+das\s+zurück)""",
@@ -244,7 +246,9 @@ def _find_cure(
     own = steps[result.step]
     before = steps[max(0, result.step - REACH) : result.step] if not result.is_last else ()
     following = [step for step in steps[result.step + result.is_last :][:REACH] if step.requests <= result.requests + 1]
-    prepared = [step for step in before if step.acts and step.requests == result.requests and not step.has_failed]
+    prepared = [
+        step for step in before if step.words and step.acts and step.requests == result.requests and not step.has_failed
+    ]
     for step in following:
         if step.has_failed or not step.words:
             continue
@@ -260,10 +264,21 @@ def _find_cure(
 
 
 def _choose_preparation(prepared: Sequence[CallStep], cause: FailureCause, own: CallStep) -> CallStep | None:
-    """Return the last call before a success that has a word of the failure; else the last one."""
-    named = set(re.findall(r"[\w.-]{4,}", f"{cause.word} {cause.error} {own.command}"))
-    related = (step for step in reversed(prepared) if any(word in step.words for word in named))
-    return next(related, prepared[-1] if prepared else None)
+    """Return the last call before a success that has to do with the failure; None if chance alone connects them.
+
+    An edit has to do with it if the error or the command names its file. A command has a word of them, or sets something up.
+    """
+    text = f"{cause.word} {cause.error} {own.command}".lower()
+    named = set(_NAME.findall(text)) - command_words("error-words")
+    for step in reversed(prepared):
+        if not step.command:
+            if step.words.rpartition("/")[2].rpartition(" ")[2].lower() in text:
+                return step
+        elif named & set(_NAME.findall(step.command.lower())) or command_words("set-up").intersection(
+            step.command.split()
+        ):
+            return step
+    return None
 
 
 def _is_instead(step: CallStep, cause: FailureCause, own: CallStep) -> bool:
@@ -273,18 +288,39 @@ def _is_instead(step: CallStep, cause: FailureCause, own: CallStep) -> bool:
         return step.acts and any(word.endswith(cause.part.text) for part in parts for word in part.words)
     if cause.is_missing:
         return any(_is_substitute(part, cause) for part in parts)
+    if not cause.word:
+        return _is_nearly_equal(step, own, cause.part)
     value = cause.word.rpartition(" ")[2]
     aims = _list_aims(cause.part, cause.word)
-    if not cause.word and is_variant(find_purpose(own.command), find_purpose(step.command)):
-        return True
     for part in parts:
         shared = sum(word in part.words for word in aims)
-        if part.program == cause.program and cause.word:
-            if any(value in word and word != value for word in part.words) or not aims or shared:
-                return True
-        elif part.text.partition(" ")[0] == cause.part.text.partition(" ")[0] and shared * 2 > len(aims):
+        longer = any(value in word and word != value for word in part.words)
+        if part.program == cause.program and (longer or not aims or shared):
+            return True
+        if _starts_alike(part, cause.part) and shared * 2 > len(aims):
             return True
     return False
+
+
+def _is_nearly_equal(step: CallStep, own: CallStep, failed: Part) -> bool:
+    """Check whether a command has all words of the failed one, or half of what tells its aim.
+
+    The error names no word, so nothing else tells that both are about the same. A check with other arguments is another check.
+    """
+    if own.acts > step.acts or classify_check(own.command):
+        return False
+    if set(find_purpose(own.command).split()) < set(find_purpose(step.command).split()):
+        return True
+    aims = _list_aims(failed, "")
+    return any(
+        _starts_alike(part, failed) and aims and sum(word in part.words for word in aims) * 2 >= len(aims)
+        for part in split_command(step.command)
+    )
+
+
+def _starts_alike(part: Part, other: Part) -> bool:
+    """Check whether two commands begin with the same word."""
+    return part.text.partition(" ")[0] == other.text.partition(" ")[0]
 
 
 def _list_aims(part: Part, word: str) -> list[str]:

@@ -140,7 +140,7 @@ def find_after(
         one
         for one in stored
         if simplify_error(one.failure.error) == error
-        and (len(error) >= MIN_ERROR or one.failure.action == planned.action)
+        and (one.failure.action == planned.action or (len(error) >= MIN_ERROR and one.failure.kind != "instead"))
     ]
     return _make_known(database, named, is_given, planned) or _make_known(database, equal, is_given, planned)
 

@@ -86,7 +86,7 @@ def _handle(arguments: list[str], give_up: float) -> None:
         "greet": True,
         "recall": bool(received.prompt),
         "warn": _is_action(received),
-        "cure": _has_result(received),
+        "cure": _has_error(received),
     }
     if is_wanted.get(action):
         answer = _answer_in_time(lambda: _work(arguments, format_, received, database), arguments, give_up)
@@ -112,11 +112,12 @@ def _is_action(received: HookEvent) -> bool:
     return is_shell(received.tool) or is_editor(received.tool)
 
 
-def _has_result(received: HookEvent) -> bool:
-    """Check whether an event brings the result of a command."""
+def _has_error(received: HookEvent) -> bool:
+    """Check whether an event may bring the error of a command; most calls succeed, and cost no more than this."""
+    from pastchats_memory.hooks.event import reports_error
     from pastchats_memory.text.shell import is_shell
 
-    return is_shell(received.tool) and bool(received.error or received.response)
+    return is_shell(received.tool) and bool(received.error or reports_error(received.response))
 
 
 def _note_compaction(folder: Path | None, session_id: str | None) -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
+
+_SIGNS = r"(?i)error|fail|fatal|denied|refused|reject|missing|no such|not found|unknown|unrecogni|invalid|cannot|unable|exit.?code"
+"""Words in the results of failed commands."""
 
 
 class HookEvent(NamedTuple):
@@ -48,3 +52,10 @@ def parse_event(body: object) -> HookEvent:
         response=body.get("tool_response", body.get("toolResult")),
         source=text("source") or "",
     )
+
+
+def reports_error(response: object) -> bool:
+    """Check whether a result has a word of an error, or something on the error channel."""
+    if isinstance(response, dict):
+        return any(reports_error(value) for key, value in response.items() if key != "interrupted")
+    return isinstance(response, str) and re.search(_SIGNS, response) is not None

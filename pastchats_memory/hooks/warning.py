@@ -27,7 +27,6 @@ from pastchats_memory.formats.base.tools import (
 from pastchats_memory.hooks import session
 from pastchats_memory.hooks.event import HookEvent
 from pastchats_memory.hooks.state import find_state
-from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.store.failures import StoredFailure
 from pastchats_memory.text.clean import clean
@@ -96,7 +95,7 @@ def _answer(
         return one.conversation_id == session_id and not (one.timestamp or "~")[: len(compacted)] < compacted
 
     with open_database(config.database, vec0=False) as opened:
-        known = find(_hide_private(opened, utf8(project_at(event.cwd))), is_given)
+        known = find(opened, is_given) and find(_hide_private(opened, utf8(project_at(event.cwd))), is_given)
     if known is None or not _claim(state, event.session, f"{known.what} {compacted}"):
         return None
     return render_warning(known)
@@ -104,6 +103,8 @@ def _answer(
 
 def _hide_private(database: Database, project: str) -> Database:
     """Return the database without other private projects, since a missing program is a matter of all projects."""
+    from pastchats_memory.store import sources  # most calls have not failed before
+
     private, unchecked = sources.private_projects(database)
     return database.hide((private | private_among(unchecked)) - {project})
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pastchats_memory.text.commands import LIMITS, find_folder, shorten_path
+from pastchats_memory.text.lazy_pattern import LazyPattern
 from pastchats_memory.text.shell import NO_SUCH_COMMAND, classify_check, command_words
 
 LONGEST = 2000
@@ -15,16 +16,16 @@ MAX_WORD, MAX_ERROR = 80, 240
 """Characters."""
 MAX_LINES = 30
 """Lines of a result that are read."""
-_WORD = re.compile(r"(?:[^\s'\"`]|'[^'\n]*'|\"(?:\\.|[^\"\\\n])*\"|`[^`\n]*`|['\"`])+")
-_QUOTED = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
-_SEPARATOR = re.compile(r"\|\||&&|[;&|\n]")
-_HEREDOC = re.compile(r"<<-?\s*['\"]?\w.*\Z", re.DOTALL)
-_REDIRECTION = re.compile(r"\d?(?:>{1,2}|<)(?:&\d|\s*\S+)?")
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
-_INTERPRETER = re.compile(r"python[\d.]+\Z")
-_PLACE = re.compile(r"\s(?:-C|-w|--(?:prefix|workspace|filter|cwd|dir|manifest-path))[\s=]+(\S+)")
+_WORD = LazyPattern(r"(?:[^\s'\"`]|'[^'\n]*'|\"(?:\\.|[^\"\\\n])*\"|`[^`\n]*`|['\"`])+")
+_QUOTED = LazyPattern(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
+_SEPARATOR = LazyPattern(r"\|\||&&|[;&|\n]")
+_HEREDOC = LazyPattern(r"<<-?\s*['\"]?\w.*\Z", re.DOTALL)
+_REDIRECTION = LazyPattern(r"\d?(?:>{1,2}|<)(?:&\d|\s*\S+)?")
+_ASSIGNMENT = LazyPattern(r"[A-Za-z_]\w*=")
+_INTERPRETER = LazyPattern(r"python[\d.]+\Z")
+_PLACE = LazyPattern(r"\s(?:-C|-w|--(?:prefix|workspace|filter|cwd|dir|manifest-path))[\s=]+(\S+)")
 """Options with which a command runs elsewhere."""
-_NOT_RUN = re.compile(
+_NOT_RUN = LazyPattern(
     NO_SUCH_COMMAND
     + r"""
     |^Exit\ code\ 12[67]$|\bcommand\ not\ found\b|:\ No\ module\ named\ |\bmissing\ script\b|\bdenied\b|\bEACCES\b
@@ -35,7 +36,7 @@ _NOT_RUN = re.compile(
     re.VERBOSE | re.MULTILINE | re.IGNORECASE,
 )
 """Results of a check that tell about the command, and not about the checked work."""
-_REASON = re.compile(
+_REASON = LazyPattern(
     NO_SUCH_COMMAND
     + r"""
     |\b(?:un(?:known|recogni[sz]ed|supported|expected|able|defined|available)|in(?:valid|correct)|illegal|missing|bad|ambiguous)\b
@@ -46,9 +47,9 @@ _REASON = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 """Lines of a result that give a reason."""
-_ERROR = re.compile(r"error|fatal|denied|not found|no such|cannot|unable", re.IGNORECASE)
-_EXIT_CODE = re.compile(r"\AExit code -?\d+\Z")
-_MISSING = re.compile(
+_ERROR = LazyPattern(r"error|fatal|denied|not found|no such|cannot|unable", re.IGNORECASE)
+_EXIT_CODE = LazyPattern(r"\AExit code -?\d+\Z")
+_MISSING = LazyPattern(
     r"""
     (?:command\ not\ found:\ |^exec:\ |\bspawn\ )(?P<after>[^\s:]{1,60})
     |(?:^|[\s:])(?P<before>[^\s:]{1,60}):\ (?:command\ )?not\ found\s*$
@@ -57,16 +58,16 @@ _MISSING = re.compile(
     re.VERBOSE | re.MULTILINE,
 )
 """Lines that name a program which is not there."""
-_IN_QUOTES = re.compile(r"[`'\"‘“«]([^`'\"’”»\n]{1,80})[`'\"’”»]")
-_OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
-_BEFORE_COLON = re.compile(r"(?:\A|:\s+)([^\s:]+)(?=:(?:\s|\Z))")
-_AFTER_COLON = re.compile(r":\s+([^\s:,;]+)[.,;:]?\s*(?:\(.{1,60}\)\s*)?\Z")
-_BARE = re.compile(r"[^\s'\"`:,;()\[\]{}<>«»‘’“”]+")
-_PATH = re.compile(r"[/.\\]")
-_DISTINCT = re.compile(r"\w[/.:@_-]\w|\d{3}")
+_IN_QUOTES = LazyPattern(r"[`'\"‘“«]([^`'\"’”»\n]{1,80})[`'\"’”»]")
+_OPTION = LazyPattern(r"(?<![\w-])--?[A-Za-z][\w-]*")
+_BEFORE_COLON = LazyPattern(r"(?:\A|:\s+)([^\s:]+)(?=:(?:\s|\Z))")
+_AFTER_COLON = LazyPattern(r":\s+([^\s:,;]+)[.,;:]?\s*(?:\(.{1,60}\)\s*)?\Z")
+_BARE = LazyPattern(r"[^\s'\"`:,;()\[\]{}<>«»‘’“”]+")
+_PATH = LazyPattern(r"[/.\\]")
+_DISTINCT = LazyPattern(r"\w[/.:@_-]\w|\d{3}")
 """Words that hardly stand in an error by chance: names of files, modules and packages, and numbers of ports."""
-_NO_MODULE = re.compile(r"\bNo module named ['\"]?([\w.]+)")
-_NUMBER = re.compile(r"0x[0-9a-f]+|\d+")
+_NO_MODULE = LazyPattern(r"\bNo module named ['\"]?([\w.]+)")
+_NUMBER = LazyPattern(r"0x[0-9a-f]+|\d+")
 
 
 class Part(NamedTuple):
@@ -185,11 +186,14 @@ def find_cause(command: str, result: str, project: str) -> FailureCause | None:
         return None
     if missing := _find_missing(parts, lines):
         return missing
+    lines = [line for line in lines if not _MISSING.search(line)]  # a program of the agent's own shell
     pattern = _NOT_RUN if is_check else _REASON
     for line in lines[:MAX_LINES]:
         if pattern.search(line) and (found := _find_module(parts, line) or _find_named(parts, line, project)):
             return found
-    error = next(filter(_ERROR.search, lines), lines[0])
+    error = next(filter((pattern if is_check else _ERROR).search, lines), "" if is_check else "".join(lines[:1]))
+    if not error:
+        return None
     named = (part for part in reversed(parts) if re.search(rf"(?<!\w){re.escape(part.program)}(?!\w)", error))
     part = next(named, parts[-1])
     return FailureCause(part.program, "", error[:MAX_ERROR], part)

@@ -61,7 +61,7 @@ class Project:
         assert self.program("index", path).status == 0
         return name
 
-    def warning(self, command: str = "", session: str = "now", agent: str = "claude-code", **body: object) -> str:
+    def warning(self, command: str = "", session: str = "now", agent: str = "claude-code", **body: Any) -> str:
         """Return the context that the hook adds before a command, in a process of its own."""
         call = {
             "session_id": session,
@@ -73,7 +73,7 @@ class Project:
         call = {key: value for key, value in call.items() if value is not None}
         return self.call_hook(agent, {"copilot": "preToolUse"}.get(agent, "PreToolUse"), call)
 
-    def cure(self, command: str, session: str = "now", agent: str = "claude-code", **body: object) -> str:
+    def cure(self, command: str, session: str = "now", agent: str = "claude-code", **body: Any) -> str:
         """Return the context that the hook adds after the error of a command."""
         event = {"codex": "PostToolUse", "gemini": "AfterTool", "copilot": "postToolUseFailure"}.get(agent)
         call = {"session_id": session, "cwd": str(self.folder), "tool_name": "Bash", "tool_input": {"command": command}}
@@ -81,7 +81,7 @@ class Project:
             event = event or "PostToolUse"
         return self.call_hook(agent, event or "PostToolUseFailure", call | body)
 
-    def call_hook(self, agent: str, event: str, call: dict[str, object]) -> str:
+    def call_hook(self, agent: str, event: str, call: dict[str, Any]) -> str:
         """Return the context that a hook adds, in a process of its own."""
         done = subprocess.run(
             [*self.program.command, "hook", agent, event],
@@ -261,7 +261,7 @@ def test_words_that_an_editor_did_not_find_are_no_failure_of_the_file(project: P
     ],
 )
 def test_each_agent_that_takes_a_context_before_a_call_gets_it(
-    project: Project, agent: str, body: dict[str, object]
+    project: Project, agent: str, body: dict[str, Any]
 ) -> None:
     project.session(("user", "Run them."), ("run", "npm run e2e", MISSING), ("run", "npm run test:e2e", "12 passed"))
     assert "npm run test:e2e" in project.warning(agent=agent, **body)
@@ -281,7 +281,7 @@ def test_each_agent_that_takes_a_context_before_a_call_gets_it(
         {"tool_input": {"command": "\"' OR 1 NEAR * -- " + "x" * 100_000}},
     ],
 )
-def test_a_call_of_any_shape_is_answered_by_silence(project: Project, body: dict[str, object]) -> None:
+def test_a_call_of_any_shape_is_answered_by_silence(project: Project, body: dict[str, Any]) -> None:
     project.session(("user", "Run them."), ("run", "npm run e2e", MISSING), ("run", "npm run test:e2e", "12 passed"))
     assert project.warning(**body) == ""
     assert not (project.program.home / ".local" / "state" / "pastchats-memory" / "hooks.log").exists()
@@ -405,7 +405,7 @@ RUN = (("user", "Run them."), ("run", "npm run e2e", MISSING), ("run", "npm run 
         ("copilot", {"toolName": "bash", "toolArgs": {"command": "npm run e2e"}, "error": MISSING, "tool_name": None}),
     ],
 )
-def test_each_agent_gets_the_cure_after_the_error(project: Project, agent: str, body: dict[str, object]) -> None:
+def test_each_agent_gets_the_cure_after_the_error(project: Project, agent: str, body: dict[str, Any]) -> None:
     project.session(*RUN)
     body = {key: value for key, value in body.items() if value is not None}
     if agent == "copilot":
@@ -463,9 +463,7 @@ def test_the_session_that_saw_the_failure_gets_the_cure_once_it_is_compacted(pro
         {"error": "\ud800 \x00 " + "x" * 100_000},
     ],
 )
-def test_an_error_of_any_shape_that_is_not_known_is_answered_by_silence(
-    project: Project, body: dict[str, object]
-) -> None:
+def test_an_error_of_any_shape_that_is_not_known_is_answered_by_silence(project: Project, body: dict[str, Any]) -> None:
     project.session(*RUN)
     assert project.cure("npm run e2e", **body) == ""
     assert not (project.program.home / ".local" / "state" / "pastchats-memory" / "hooks.log").exists()

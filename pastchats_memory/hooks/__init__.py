@@ -82,13 +82,7 @@ def _handle(arguments: list[str], give_up: float) -> None:
 
         background.start(find_state(database))
     did = "asked for an index run" if action in ("compact", "index") else "stayed silent"
-    is_wanted = {
-        "greet": True,
-        "recall": bool(received.prompt),
-        "warn": _is_action(received),
-        "cure": _has_error(received),
-    }
-    if is_wanted.get(action):
+    if _is_answered(action, received):
         answer = _answer_in_time(lambda: _work(arguments, format_, received, database), arguments, give_up)
         if answer is None:
             did = "ran out of time"
@@ -103,6 +97,15 @@ def _note(state: str | None, arguments: list[str], did: str) -> None:
 
     if state is not None:
         note_call(state, arguments[0], arguments[1], did)
+
+
+def _is_answered(action: str, received: HookEvent) -> bool:
+    """Check whether an event may have an answer, before anything heavy is imported."""
+    if action == "recall":
+        return bool(received.prompt)
+    return (
+        action == "greet" or (action == "warn" and _is_action(received)) or (action == "cure" and _has_error(received))
+    )
 
 
 def _is_action(received: HookEvent) -> bool:

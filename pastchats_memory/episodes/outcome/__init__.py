@@ -27,9 +27,11 @@ from pastchats_memory.episodes.outcome.answers import (
     find_remaining_work,
     get_last_answer,
     has_tool_use,
+    is_commit_command,
     is_cut_in_block,
     is_edit,
     is_finished,
+    list_commit_calls,
     list_edits,
     requests_input,
 )
@@ -51,9 +53,11 @@ from pastchats_memory.episodes.outcome.episode import (
 from pastchats_memory.episodes.outcome.feedback import (
     agrees,
     approves,
+    asks_for_git,
     asks_to_commit,
     builds_on,
     complains,
+    complains_of_nothing,
     concerns_work,
     continues_from_answer,
     continues_work,
@@ -74,6 +78,7 @@ from pastchats_memory.episodes.outcome.feedback import (
     reports_same_problem,
     says_still,
     shares_request_word,
+    shows_success,
     states_trouble,
     takes_work_back,
 )
@@ -181,8 +186,9 @@ def _reports_trouble(episode: Episode) -> tuple[QuotedLine, ...]:
 
 
 def accepts_result(episode: Episode) -> tuple[QuotedLine, ...]:
-    """Find the user's praise, unless they only report a requested action."""
-    return () if requests_input(episode) and reports_own_action(episode) else praises_result(episode)
+    """Find the user's praise, unless they only report a requested action, or a check that they ran with success."""
+    is_report = requests_input(episode) and reports_own_action(episode)
+    return shows_success(episode) or (() if is_report else praises_result(episode))
 
 
 def breaks_off(episode: Episode) -> tuple[QuotedLine, ...]:
@@ -204,9 +210,12 @@ def _find_interruption(episode: Episode) -> tuple[QuotedLine, ...]:
     text = last.content.rstrip()
     if "api_error" in episode.last_flags:
         return quote_line(text, place, max(0, len(text) - 1))
-    if place == 0 or awaits_decision(episode) or find_commit(episode) or EXIT_KEY.match(text):
-        return ()
     is_flagged = "interrupted" in episode.last_flags
+    is_committed = find_commit(episode) and not (
+        is_flagged and any(at == place for at, _ in list_commit_calls(episode))
+    )
+    if place == 0 or awaits_decision(episode) or is_committed or EXIT_KEY.match(text):
+        return ()
     ending = text[-MAX_SHORT_ANSWER:] if last.role == "tool" or is_flagged else text if len(text) <= OPENING else ""
     if found := _INTERRUPTED.find_last(ending):
         return quote_line(ending, place, found.start())
@@ -236,12 +245,26 @@ def _find_cut_block(episode: Episode) -> tuple[QuotedLine, ...]:
     return quote_line(text, place, len(text.rstrip()) - 1)
 
 
+def fails_to_push(episode: Episode) -> tuple[QuotedLine, ...]:
+    """Find a commit or push that failed, and that no later one made up for."""
+    calls = list_commit_calls(episode)
+    failed = [
+        (at, row) for at, row in episode.tool_results() if row.kind == "error" and is_commit_command(_command_of(row))
+    ]
+    is_wanted = asks_for_git(episode) and not find_commit(episode)
+    if not failed or not calls or not is_wanted or episode.is_repaired(failed[0][0]):
+        return ()
+    place, row = failed[0]
+    return _quote_error(row, place) if episode.find_step(place)[0] >= calls[-1][0] else ()
+
+
 def ends_in_error(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a last call that failed, unless it only reads, with no answer and no next message."""
     place = episode.last_place
     last = episode.turns[place]
     is_inspection = last.content.startswith("$ ") and is_read_only(_command_of(last))
-    if episode.next_message or not _ends_in_error(episode) or is_inspection or find_commit(episode):
+    is_done = find_commit(episode) or find_any_claim(episode)
+    if episode.next_message or not _ends_in_error(episode) or is_inspection or is_done:
         return ()
     return _quote_error(last, place)
 
@@ -308,12 +331,13 @@ def passes_checks(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find green checks after the last edit, unless the user doubts the work."""
     checks = _find_green_checks(episode)
     is_last = bool(checks) and (not list_edits(episode) or _has_no_edit_after(episode, checks[0].place))
-    return checks if is_last and not _is_open(episode) else ()
+    return checks if is_last and complains_of_nothing(episode) and not _is_unfinished(episode) else ()
 
 
 def commits_as_asked(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find the commit or push that was asked for. A complaint that names no commit is about the committed work."""
-    return find_commit(episode) if is_commit_request(episode) and not names_commit(episode) else ()
+    is_asked = is_commit_request(episode) and not names_commit(episode) and not ends_with_question(episode)
+    return find_commit(episode) if is_asked else ()
 
 
 def commits_work(episode: Episode) -> tuple[QuotedLine, ...]:
@@ -323,12 +347,13 @@ def commits_work(episode: Episode) -> tuple[QuotedLine, ...]:
 
 def _is_open(episode: Episode) -> bool:
     """Return whether something speaks against finished work: an objection, damage, a task, an invitation to try."""
-    return bool(
-        not goes_on(episode)
-        or is_greeting(episode)
-        or _is_damaged(episode)
-        or (not episode.next_message and _is_untried(episode))
-    )
+    return not goes_on(episode) or _is_unfinished(episode)
+
+
+def _is_unfinished(episode: Episode) -> bool:
+    """Return whether damage, an open task or an invitation to try is left, or nothing was asked for."""
+    is_untried = not episode.next_message and _is_untried(episode)
+    return bool(is_greeting(episode) or _is_damaged(episode) or is_untried)
 
 
 def _is_untried(episode: Episode) -> bool:
@@ -471,6 +496,7 @@ RULES: tuple[OutcomeRule, ...] = (
     OutcomeRule("check_failed", "failed", 0.97, fails_check),
     OutcomeRule("command_failed", "failed", 0.97, fails_command),
     OutcomeRule("ended_in_error", "failed", 0.8, ends_in_error),
+    OutcomeRule("push_failed", "failed", 0.8, fails_to_push),
     OutcomeRule("gave_up", "failed", 0.93, gives_up),
     OutcomeRule("check_passed", "worked", 0.8, passes_checks),
     OutcomeRule("committed", "worked", 0.8, commits_work),

@@ -112,6 +112,11 @@ def list_commit_calls(episode: Episode) -> list[tuple[int, str]]:
     return [(at, label) for at, label in episode.calls() if _COMMIT_COMMAND.search(label)]
 
 
+def is_commit_command(command: str) -> bool:
+    """Return whether a command commits, pushes, merges or opens a PR."""
+    return _COMMIT_COMMAND.search(f"Bash {command}") is not None
+
+
 @cached
 def find_commit(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a commit, push, merge or pull request that succeeded."""

@@ -28,7 +28,7 @@ from pastchats_memory.episodes.outcome.episode import (
     quote_next_message,
     strip_client_commands,
 )
-from pastchats_memory.episodes.outcome.names import find_name, has_identifier, list_changed_files, list_names
+from pastchats_memory.episodes.outcome.names import find_name, has_identifier, list_names
 from pastchats_memory.episodes.outcome.patterns import Pattern, Phrases, load_pattern
 from pastchats_memory.episodes.outcome.requests import is_inquiry, is_request, starts_with_request
 from pastchats_memory.text.instruction import find_instruction
@@ -96,7 +96,10 @@ _TROUBLE_WORD = Phrases("guards", "trouble_word")
 _UNEASE = Phrases("guards", "unease")
 _PLAIN_REMARK = Phrases("guards", "plain_remark")
 _REDO_REQUEST = Phrases("guards", "redo_request")
-_COMMIT_WORD = Pattern(r"\b(?:commit|push|merge)|コミット|プッシュ|提交|推送|合并|커밋|푸시|коммит|запуш")
+_COMMIT_WORD = Pattern(
+    r"\b(?:commit|push|merge)(?:e|ed|s|ing|en|ar|a)?\b|コミット|プッシュ|提交|推送|合并|커밋|푸시|коммит|запуш"
+)
+_GIT_WORD = Pattern(r"\bgit(?:hub|lab|ee|ea)?\b")
 _FAULTS = (_NO, _BREAKAGE, _MISMATCH)
 
 _BARE_COMMAND = re.compile(r"[/!]|@\S+\s*\Z")
@@ -223,8 +226,14 @@ def praises_result(episode: Episode) -> tuple[QuotedLine, ...]:
     opening = message_opening(episode)
     if doubts_result(episode) or _HOWEVER.search(opening) or _repeats_answer(episode):
         return ()
-    is_praise = any(pattern.search(opening) for pattern in (_PRAISE, _RELIEF, _COMMIT_REQUEST))
+    is_praise = any(pattern.search(opening) for pattern in (_PRAISE, _RELIEF))
     return quote_next_message(episode) if is_praise else ()
+
+
+def shows_success(episode: Episode) -> tuple[QuotedLine, ...]:
+    """Find the green end of a check that the user ran and pasted."""
+    result = read_check_output(episode.next_message[-MAX_SCANNED:]) if is_pasted_output(episode) else None
+    return (QuotedLine(result[1], len(episode.turns)),) if result and result[0] else ()
 
 
 def _repeats_answer(episode: Episode) -> bool:
@@ -258,6 +267,11 @@ def asks_to_commit(episode: Episode) -> bool:
 def is_commit_request(episode: Episode) -> bool:
     """Return whether the user asked for little else than a commit or a push."""
     return len(episode.request.split()) <= MAX_AGREEMENT_WORDS and bool(_COMMIT_WORD.search(episode.request))
+
+
+def asks_for_git(episode: Episode) -> bool:
+    """Return whether the request is about a commit, a push, or the service behind it."""
+    return bool(_COMMIT_WORD.search(episode.request) or _GIT_WORD.search(episode.request))
 
 
 def names_commit(episode: Episode) -> bool:
@@ -295,6 +309,12 @@ def goes_on(episode: Episode) -> bool:
         or picks_offer(episode)
         or is_long_without_complaint(episode)
     )
+
+
+def complains_of_nothing(episode: Episode) -> bool:
+    """Return whether the user goes on, or says something in which neither words nor the model find a complaint."""
+    is_read_so = episode.reply is not None and episode.reply.is_content and not complains(episode)
+    return goes_on(episode) or is_read_so
 
 
 def builds_on(episode: Episode, names: frozenset[str]) -> bool:
@@ -507,8 +527,8 @@ def find_pasted_error(episode: Episode) -> tuple[QuotedLine, ...]:
 
 
 def pastes_error_of_work(episode: Episode) -> tuple[QuotedLine, ...]:
-    """Find a pasted error that names a file of the work, and that was not pasted with the request."""
-    is_named = find_name(list_changed_files(episode), episode.next_message[:MAX_SCANNED]) is not None
+    """Find a pasted error that names a file or a piece of code of the work, and that was not pasted with the request."""
+    is_named = find_name(list_names(episode), episode.next_message[:MAX_SCANNED]) is not None
     return find_pasted_error(episode) if is_named else ()
 
 

@@ -612,6 +612,7 @@ BASES: Mapping[str, str] = {
     "taken_up": NEXT_MESSAGE,
     "built_on": NEXT_MESSAGE,
     "judged": "judged",
+    "refuted": "the user later",
 }
 """How a line relates to the outcome that it shows, by signal, unless it speaks for itself as `12 passed` does."""
 
@@ -673,6 +674,7 @@ class Attempt(NamedTuple):
     citation: Cited = None
     signal: Annotated[str, HIDDEN] = ""
     """The rule that decided on the outcome; empty if none did."""
+    reply: Annotated[str, "The user's next words about it; empty if there are none."] = ""
 
     @property
     def basis(self) -> Annotated[Basis, Shown(after="outcome")]:
@@ -750,14 +752,14 @@ class RecallEntry(NamedTuple):
         "Null if the match itself is shown first.",
         Shown(after="current_project"),
     ] = None
+    title: Annotated[str, "What the thread is about: the start of its first request."] = ""
     done: Done = ()
     before: Annotated[
-        tuple[Attempt, ...], "Attempts at the same that failed, the earliest first.", Shown("failed_before")
+        tuple[Attempt, ...], "Earlier attempts at the same problem, in order, each with the user's words about it."
     ] = ()
-    """Earlier attempts at the same problem in order: those that failed, then those without a known outcome."""
-    after: Annotated[Attempt | None, "The later attempt that worked, if this one did not.", Shown("worked_later")] = (
-        None
-    )
+    after: Annotated[
+        Attempt | None, "The end of the thread, if a filter chose an earlier attempt.", Shown("ended_later")
+    ] = None
     superseded_by: Annotated[Attempt | None, "The later episode that replaced what was decided here."] = None
     edits: Annotated[Edits, HIDDEN] = Edits()
     """What it changed."""
@@ -778,7 +780,7 @@ class RecallEntry(NamedTuple):
     no_resume: Annotated[str, HIDDEN] = ""
     """Why its session cannot be resumed; empty if nothing is known against it."""
     is_short: Annotated[bool, HIDDEN] = False
-    """Whether room is scarce, so that its source is named without its folder."""
+    """Whether room is scarce, so that its source is named without the turn."""
 
     @property
     def first(self) -> Hit:

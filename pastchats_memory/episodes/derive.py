@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from pastchats_memory.episodes import find_request, is_answered, is_user_turn, leading_user_turns, split_episodes
 from pastchats_memory.episodes.failed_calls import derive_failures
-from pastchats_memory.episodes.judgement import apply_judgement, is_valid
+from pastchats_memory.episodes.judgement import SIGNAL, apply_judgement, is_valid
 from pastchats_memory.errors import DatabaseLocked, DatabaseReadOnly, DiskFull
 from pastchats_memory.fields import Count, shown_as
 from pastchats_memory.model import Item, Progress
 from pastchats_memory.redact.rules_version import hash_rules
-from pastchats_memory.store import failures, outcomes, replies
+from pastchats_memory.store import failures, outcomes, refutations, replies, turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.failures import Failure
 from pastchats_memory.store.outcomes import Changed, Due, Ending, Judgement, Quotation, TurnRow
+from pastchats_memory.store.refutations import Refutation
 from pastchats_memory.store.replies import NO_WORDS, StoredReply
 
 if TYPE_CHECKING:
@@ -66,7 +67,11 @@ def rules_version() -> str:
     """Return the version of all code and data that decide outcomes."""
     here = Path(__file__)
     rules = here.with_name("outcome")
-    own = [here, *map(here.with_name, ("__init__.py", "judgement.py", "failed_calls.py")), WEIGHTS]
+    own = [
+        here,
+        *map(here.with_name, ("__init__.py", "judgement.py", "failed_calls.py", "refutation.py", "refutation.toml")),
+        WEIGHTS,
+    ]
     text = here.parent.parent / "text"
     shared = [text / name for name in ("shell.py", "commands.py", "failed_commands.py", "command_words.txt")]
     return hash_rules([*own, *shared, *sorted(rules.glob("*.py")), *sorted(rules.glob("*.toml"))])
@@ -95,12 +100,13 @@ def derive(
         replies.claim_weights(database, weights_version())
         if anew:
             outcomes.mark_all(database)
+            refutations.forget_targets(database)
         outcomes.claim_rules(database, rules_version())
     total = left = outcomes.pending(database)
     episodes = 0
     while left and time.monotonic() - start < max_s:
         episodes += _derive_batch(database)
-        left = outcomes.pending(database)
+        left = outcomes.pending(database) or _seek_refuted(database)
         progress(Progress(max(0, total - left), total))
     return Derived(max(0, total - left), episodes, left, time.monotonic() - start)
 
@@ -126,6 +132,23 @@ class _Batch(NamedTuple):
     endings: list[tuple[int, Ending]]
     failures: list[Failure]
     """Those of the whole conversation, since a failure may be cured later."""
+    refuting: list[int]
+    """Ids of its messages that say of an earlier episode that it did not help."""
+
+
+def _seek_refuted(database: Database) -> int:
+    """Find what refuting messages refute; return the number of conversations that are due then.
+
+    An episode can only be found once its outcome is stored, so this is done when no other one is due.
+    """
+    from pastchats_memory.episodes.refutation import find_refuted
+
+    while sought := refutations.list_sought(database, BATCH_CONVERSATIONS):
+        found = [(one.id, find_refuted(database, one)) for one in turns.items(database, sought)]
+        with database.transaction():
+            for message, question in found:
+                refutations.set_target(database, message, question)
+    return outcomes.pending(database)
 
 
 def _derive_batch(database: Database) -> int:
@@ -141,6 +164,7 @@ def _derive_batch(database: Database) -> int:
         for one in current:
             outcomes.replace(database, one.due, one.first, one.endings, rules_version())
             failures.replace(database, one.due.project, one.due.conversation_id, one.failures)
+            refutations.replace(database, one.due, one.first, one.refuting)
     return sum(len(one.endings) for one in current)
 
 
@@ -154,30 +178,55 @@ def _derive_unlocked(database: Database) -> list[_Batch]:
             continue
         changes = outcomes.changes_of_tasks(database, due)
         judged = outcomes.conversation_judgements(database, due.project, due.conversation_id)
-        endings = list(derive_endings(outcomes.rows_from(database, due, first), changes, judged))
-        turns = failures.read_conversation(database, due.project, due.conversation_id)
-        derived.append(_Batch(due, first, signature, endings, derive_failures(turns, due.project)))
+        refuted = refutations.of_conversation(database, due.project, due.conversation_id)
+        refuting: list[int] = []
+        rows_read = _note_refuting(outcomes.rows_from(database, due, first), refuting)
+        endings = list(derive_endings(rows_read, changes, judged, refuted))
+        calls = failures.read_conversation(database, due.project, due.conversation_id)
+        derived.append(_Batch(due, first, signature, endings, derive_failures(calls, due.project), refuting))
         rows += sum(ending.last_index - ending.first_index + 1 for _, ending in endings)
         if rows > BATCH_ROWS or time.monotonic() - start > BATCH_S:
             break
     return derived
 
 
+def _note_refuting(rows: Iterator[TurnRow], refuting: list[int]) -> Iterator[TurnRow]:
+    """Yield the rows, and add the messages among them that refute something to a list."""
+    from pastchats_memory.episodes.refutation import is_refuting
+
+    for row in rows:
+        if is_user_turn(row) and is_refuting(row.content):
+            refuting.append(row.id)
+        yield row
+
+
 def derive_endings(
-    turns: Iterator[TurnRow], changes: Sequence[Changed] = (), judged: Mapping[int, Judgement] = MappingProxyType({})
+    turns: Iterator[TurnRow],
+    changes: Sequence[Changed] = (),
+    judged: Mapping[int, Judgement] = MappingProxyType({}),
+    refuted: Mapping[int, Refutation] = MappingProxyType({}),
 ) -> Iterator[tuple[int, Ending]]:
     """Yield the id of each request of a conversation with the ending of its episode.
 
     Args:
         changes: states of its tasks.
         judged: judgements by the id of the request.
+        refuted: what refutes an episode, by the id of a turn that asks.
     """
     for episode, following in pairwise(chain(split_episodes(turns), [[]])):
         end = following[0].timestamp if following else LATEST
         request = find_request(episode).id
         tasks = select_changes(changes, episode[0].timestamp, end)
         message = leading_user_turns(following)
-        yield request, derive_ending(episode, message, tasks, judged.get(request), choose_reply(message))
+        ending = derive_ending(episode, message, tasks, judged.get(request), choose_reply(message))
+        found = next((refuted[turn.id] for turn in episode if turn.id in refuted), None)
+        yield request, _refute(ending, found) if found and ending.signal != SIGNAL else ending
+
+
+def _refute(ending: Ending, found: Refutation) -> Ending:
+    from pastchats_memory.episodes.refutation import refute
+
+    return refute(ending, found.text, found.turn_id)
 
 
 def choose_reply(message: Iterable[TurnRow]) -> StoredReply | None:

@@ -105,6 +105,11 @@ def has_different_name(first: str, second: str) -> bool:
     )
 
 
+def find_file_names(text: str) -> list[str]:
+    """Return the names and paths of files in a text."""
+    return [found for found in _FILE.findall(text) if _SUFFIX.search(found)]
+
+
 def _is_one_file(first: str, second: str) -> bool:
     """Return whether two paths may name one file, if one is longer or lacks the suffix."""
     (stem, suffix), (other_stem, other_suffix) = map(_split_name, (first, second))

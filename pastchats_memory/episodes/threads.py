@@ -1,88 +1,294 @@
-"""Connect attempts at one problem: failures, a success, a successor.
+"""Follow a problem through its attempts, whatever their outcomes.
 
-Precision comes before recall. Within a conversation, an attempt belongs to the next episode if the user's next message
-reports a failure. Across the conversations of a project, only hits of the same question are compared: by the vectors and
-words of the requests, or by a shared error. A later request supersedes a decision if it chooses something else instead.
+Within a conversation, an episode belongs to the thread if the user's message rejects the attempt before it, or goes on without a topic of
+its own. So does one that reports trouble and shares rare words, an error or a file with the thread. Other conversations of the project
+belong to it if they name it. Every look-up uses an index and has a limit, so that a hook can afford it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, pairwise, takewhile
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from pastchats_memory.episodes.actions import last_runs, successful_runs
+from pastchats_memory.episodes import is_user_turn
+from pastchats_memory.episodes.actions import changed_files, last_runs, successful_runs
 from pastchats_memory.episodes.cite import cite_items
 from pastchats_memory.episodes.load import NEIGHBOURS
-from pastchats_memory.episodes.problems import extract_errors, is_same_problem, is_shared_error
+from pastchats_memory.episodes.next_message import names_topic, quote_reply, reports_trouble
+from pastchats_memory.episodes.problems import (
+    MIN_SHARED_WORDS,
+    extract_errors,
+    extract_subject,
+    find_file_names,
+    is_same_problem,
+    is_shared_error,
+)
+from pastchats_memory.episodes.refutation import SIGNAL
 from pastchats_memory.model import FAILURES, Attempt, Hit, Item
 from pastchats_memory.search.hits import cited_place
-from pastchats_memory.store import outcomes, turns
+from pastchats_memory.store import outcomes, refutations, turns, word_rows
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ended, Ending
 from pastchats_memory.text.commands import find_purpose, is_same_kind
-from pastchats_memory.text.excerpt import excerpt
+from pastchats_memory.text.excerpt import weigh_matches
 from pastchats_memory.text.instruction import find_instruction
-from pastchats_memory.text.key_sentences import key_sentences
+from pastchats_memory.text.key_sentences import find_conclusion, reports_change
+from pastchats_memory.text.sentences import cut_at_word, first_sentences, split_sentences
+from pastchats_memory.text.topics import topic_words
+from pastchats_memory.text.words import words
 
+MAX_DISTANCE = 8
+"""Episodes of a conversation that are looked at in each direction."""
+MAX_GAP = 2
+"""Episodes about other things that a thread may pass over."""
+MAX_WORDS = 24
+"""Words of an episode that are looked up."""
+COMMON_ROWS = 300
+"""Rows of a word that is rare in no memory; a smaller memory has a lower limit, the square root of its rows."""
+FEW_ROWS = 12
+"""Rows of a word that is rare in every memory."""
+MAX_ELSEWHERE = 16
+"""Messages of other conversations that are compared."""
+NAMED, HINTED = 1.0, 0.5
+"""Worth of the rare words that name a thread, and that hint at one which is still open."""
+SAME_REQUEST = 0.7
+"""Share of the words of the longer request that two requests for the same have in common."""
+ABOUT = 0.5
+"""Share of the query's weight that an attempt needs, compared with the one that matched, to join by words alone."""
 MIN_COSINE = 0.8
 """Cosine of two equal requests, if they also share words."""
-MAX_FAILURES = 3
-"""Earlier failures that a thread shows, the last ones."""
-MAX_DISTANCE = 6
-"""Episodes of a conversation in each direction."""
+COMPARED = 2000
+"""Characters of a text that are compared."""
 REQUEST_WIDTH = 120
+CONCLUSION_WIDTH = 200
+"""Characters of an attempt's request and of its conclusion."""
 LAST_TURNS = 3
 """Turns of an attempt that are searched for its last answer."""
+LONGEST_ACKNOWLEDGEMENT = 160
+"""Characters of answers that may merely acknowledge what the user said."""
+
+
+class ThreadEpisode(NamedTuple):
+    """An episode of a thread."""
+
+    item: Item
+    """The turn that asks."""
+    ending: Ending
+    turns: Sequence[Item]
+    """Its turns, of a long one those near its beginning and its end."""
+    next_message: str = ""
+    """The start of the user's next message in the conversation."""
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """The time of its request, and its place in the conversation."""
+        return self.item.timestamp or "", self.ending.first_index
+
+    @property
+    def answers(self) -> list[str]:
+        """The texts of the answers, without plans if there is another one."""
+        answers = [turn for turn in self.turns if turn.role == "assistant"]
+        return [turn.content for turn in answers if turn.metadata.get("kind") != "plan"] or [
+            turn.content for turn in answers
+        ]
+
+    @property
+    def text(self) -> str:
+        """Request and answers."""
+        return "\n".join([self.item.content[:COMPARED], *(answer[:COMPARED] for answer in self.answers)])
 
 
 class Thread(NamedTuple):
     """The other episodes about the same problem."""
 
     before: tuple[Attempt, ...] = ()
-    """Failed and stopped attempts, in order."""
+    """Earlier attempts, in order."""
     after: Attempt | None = None
-    """A later success; of an undecided episode, the one that repaired its failed command."""
-    answered: Attempt | None = None
-    """The next episode with an answer, if this one was stopped before any."""
+    """The last later attempt that has an answer."""
     superseded_by: Attempt | None = None
 
 
 def find_thread(database: Database, episode: Sequence[Item], ending: Ending, others: Sequence[Hit]) -> Thread:
-    """Return the thread of an episode, which visible hits of the same question (`others`) may belong to."""
-    first = episode[0]
-    if first.role == "note" or first.conversation_id is None:
-        return Thread()
-    attempts = [*_find_in_conversation(database, episode, ending), *_find_elsewhere(database, episode, others)]
-    earlier = [one for one in attempts if one.is_earlier and one.ending.outcome in (*FAILURES, "stopped")]
-    later = [one for one in attempts if not one.is_earlier]
-    before = islice(_load_answered(database, reversed(earlier)), MAX_FAILURES)
-    is_open = ending.outcome in (*FAILURES, "stopped")
-    worked = [one for one in later if is_open and one.ending.outcome == "worked"]
-    after = next(_load_answered(database, worked), None)
+    """Return the thread of an episode; a visible hit of the same question (`others`) may supersede it."""
+    thread = build_thread(database, episode, ending, others)
+    own = next((place for place, one in enumerate(thread) if one.ending == ending), 0)
+    later = [one for one in thread[own + 1 :] if one.answers]
     return Thread(
-        before=tuple(before)[::-1],
-        after=_find_repair(database, episode, ending) if ending.outcome == "unknown" else after,
-        answered=None if ending.is_answered else next(_load_answered(database, later), None),
-        superseded_by=find_superseding(database, episode, others),
+        tuple(describe_attempt(database, one.item, one.ending, one.next_message) for one in thread[:own]),
+        describe_attempt(database, later[-1].item, later[-1].ending) if later else None,
+        find_superseding(database, episode, others),
     )
 
 
-class _OtherEpisode(NamedTuple):
-    """An attempt whose texts are not loaded."""
+def build_thread(
+    database: Database,
+    episode: Sequence[Item],
+    ending: Ending,
+    others: Sequence[Hit] = (),
+    weights: Mapping[str, float] | None = None,
+) -> list[ThreadEpisode]:
+    """Return the episodes of the thread of an episode, in order, with the episode itself.
 
-    is_earlier: bool
-    question_id: int
-    ending: Ending
+    Args:
+        others: visible hits of the same question, which are compared as well.
+        weights: of the words of a query; an episode joins by words alone only if it is about the query, too.
+    """
+    first = episode[0]
+    request = next(filter(is_user_turn, episode), first)
+    own = ThreadEpisode(request, ending, episode)
+    if first.role == "note" or first.conversation_id is None:
+        return [own]
+    conversation = _Conversation(database, own)
+    subject = _Subject(database, own._replace(next_message=conversation.next_message), weights or {})
+    elsewhere = [*_find_refutations(database, own), *_find_elsewhere(database, subject, others)]
+    last = max(elsewhere, key=lambda one: one.place, default=own)
+    following = _Conversation(database, last).follow(subject) if last.place > own.place else []
+    here = [*conversation.follow_back(subject), subject.own, *conversation.follow(subject)]
+    found = {(one.item.conversation_id, one.ending.first_index): one for one in (*elsewhere, *following, *here)}
+    return sorted(found.values(), key=lambda one: one.place)
 
 
-def _load_answered(database: Database, attempts: Iterable[_OtherEpisode]) -> Iterator[Attempt]:
-    """Yield those that have an answer; weighing the lines of each answer takes a millisecond."""
-    for one in attempts:
-        (item,) = turns.items(database, [one.question_id])
-        attempt = describe_attempt(database, item, one.ending)
-        if attempt.answered:
-            yield attempt
+class _Subject:
+    """What an episode is about: its rare words, files and errors."""
+
+    def __init__(self, database: Database, own: ThreadEpisode, weights: Mapping[str, float]) -> None:
+        self.own = own
+        self.request = own.item.content
+        self._weights = weights
+        self._least = ABOUT * weigh_matches(own.text, weights)
+        self.rows: dict[str, list[int]] = {}
+        """The turns with each of its rare words."""
+        self._worths: dict[str, float] = {}
+        self._find_rare_words(database)
+        self.files = _find_files(own)
+        self.errors = extract_errors(own.turns)
+        self._failed = list(filter(None, (find_purpose(run.command) for run in last_runs(own.turns) if run.has_failed)))
+
+    def _find_rare_words(self, database: Database) -> None:
+        answer = self.own.answers[-1][:COMPARED] if self.own.answers else ""
+        worths = topic_words(find_instruction(self.request)[:COMPARED]) | topic_words(answer)
+        most = min(COMMON_ROWS, max(FEW_ROWS, math.isqrt(word_rows.last_turn(database))))
+        for word in sorted(worths, key=lambda word: -worths[word])[:MAX_WORDS]:
+            rows = word_rows.find_first_rows(database, word, most + 1)
+            if len(rows) <= most:
+                self.rows[word] = rows
+                self._worths[_stem(word)] = worths[word]
+
+    def measure(self, text: str) -> float:
+        """Return the worth of the rare words that a text shares."""
+        found = {_stem(word) for word in words(text[:COMPARED])}
+        return math.fsum(worth for word, worth in self._worths.items() if word in found)
+
+    def weigh_rows(self) -> dict[int, float]:
+        """Return the worth of the rare words in each turn that has at least two of them."""
+        worths: defaultdict[int, float] = defaultdict(float)
+        counts: defaultdict[int, int] = defaultdict(int)
+        for word, rows in self.rows.items():
+            for id_ in rows:
+                worths[id_] += self._worths[_stem(word)]
+                counts[id_] += 1
+        return {id_: worth for id_, worth in worths.items() if counts[id_] > 1 and worth >= NAMED}
+
+    def is_about_query(self, one: ThreadEpisode) -> bool:
+        """Check whether an episode is about the query, compared with the own one."""
+        return weigh_matches(one.text, self._weights) >= self._least
+
+    def is_named_in(self, one: ThreadEpisode) -> bool:
+        """Check whether an episode requests the same, shares the error, or names a file and rare words."""
+        request = one.item.content
+        if not extract_subject(request):
+            return False
+        if self.is_requested_in(request):
+            return True
+        if self.errors and is_shared_error(self.request, request, self.errors & extract_errors(one.turns)):
+            return True
+        return not self.files.isdisjoint(_find_files(one)) and self.measure(request) >= NAMED
+
+    def is_repaired_in(self, one: ThreadEpisode) -> bool:
+        """Check whether an episode ran a command with success that failed in the own one, with the same argument."""
+        runs = [find_purpose(run.command) for run in successful_runs(one.turns)] if self._failed else []
+        return any(is_same_kind(command, other) for command in self._failed for other in runs)
+
+    def is_requested_in(self, request: str) -> bool:
+        """Check whether a request is the same in most of its words."""
+        own, other = extract_subject(self.request), extract_subject(request)
+        least = max(MIN_SHARED_WORDS, SAME_REQUEST * max(len(own), len(other)))
+        return len(own & other) >= least and is_same_problem(self.request, request)
+
+
+class _Conversation:
+    """The episodes around one episode of its conversation."""
+
+    def __init__(self, database: Database, own: ThreadEpisode) -> None:
+        self._database = database
+        self._own = own
+        item, ending = own.item, own.ending
+        self._after = outcomes.after(
+            database, item.project, str(item.conversation_id), ending.last_index, MAX_DISTANCE + 1
+        )
+        self._ended = Ended(item.id, item.content[:COMPARED], (item.project, ""), item.timestamp, ending)
+
+    @property
+    def next_message(self) -> str:
+        """The start of the user's next message."""
+        return self._after[0].text if self._after else ""
+
+    def follow(self, subject: _Subject) -> list[ThreadEpisode]:
+        """Return the later episodes of the thread, in order."""
+        found: list[ThreadEpisode] = []
+        last, is_open, gap = self._ended, False, 0
+        for place, one in enumerate(self._after[:MAX_DISTANCE]):
+            loaded = self._load(one, self._after[place + 1].text if place + 1 < len(self._after) else "")
+            rejects = not gap and goes_on(last, one)
+            is_open = is_open or (rejects and reports_trouble(one.text))
+            if rejects or self._joins(subject, loaded, is_open=is_open):
+                found.append(loaded)
+                last, gap = one, 0
+                is_open = (is_open or reports_trouble(one.text)) and one.ending.outcome != "worked"
+            elif (gap := gap + 1) > MAX_GAP:
+                break
+        return found
+
+    def follow_back(self, subject: _Subject) -> list[ThreadEpisode]:
+        """Return the earlier episodes of the thread, in order."""
+        found: list[ThreadEpisode] = []
+        following, gap = self._ended, 0
+        before = outcomes.before(self._database, self._own.item, self._own.ending.first_index, MAX_DISTANCE)
+        next_messages = [*(one.text for one in before[1:]), self._ended.text]
+        for one, next_message in zip(before[::-1], next_messages[::-1], strict=False):
+            loaded = self._load(one, next_message)
+            replies = not gap and (goes_on(one, following) or (not found and adds_nothing(self._own, loaded.text)))
+            if replies or self._joins(subject, loaded, is_open=False):
+                found.append(loaded)
+                following, gap = one, 0
+            elif (gap := gap + 1) > MAX_GAP:
+                break
+        return found[::-1]
+
+    def _load(self, one: Ended, next_message: str) -> ThreadEpisode:
+        return _load(self._database, one, next_message)
+
+    def _joins(self, subject: _Subject, one: ThreadEpisode, *, is_open: bool) -> bool:
+        """Check whether an episode that does not reply to the thread is about the same thing."""
+        request = one.item.content
+        if is_open:
+            return subject.measure(one.text) >= HINTED or subject.is_named_in(one)
+        if subject.is_repaired_in(one):
+            return True
+        if not subject.is_about_query(one):
+            return False
+        is_named = subject.measure(request) >= NAMED or subject.is_named_in(one)
+        return subject.is_requested_in(request) or (is_named and reports_trouble(request))
+
+
+def goes_on(before: Ended, one: Ended) -> bool:
+    """Return whether an episode goes on with the one right before it: it rejects that, or names nothing of its own."""
+    ending = before.ending
+    if is_failed_by_next(ending) or ending.outcome == "stopped":
+        return True
+    return ending.outcome != "worked" and not names_topic(one.text)
 
 
 def is_failed_by_next(ending: Ending) -> bool:
@@ -94,84 +300,75 @@ def is_failed_by_next(ending: Ending) -> bool:
     return not ending.is_answered or (ending.outcome in FAILURES and is_shown_by_next)
 
 
-def _is_continued(ending: Ending) -> bool:
-    """Return whether the next episode continues this failed or stopped one.
+def adds_nothing(one: ThreadEpisode, known: str) -> bool:
+    """Return whether an episode only replies: it does nothing, asks for nothing, and says nothing new beside a known text.
 
-    Users who stop an agent mostly say how to continue.
+    A commit is no attempt, however long its summary is.
     """
-    return is_failed_by_next(ending) or ending.outcome == "stopped"
+    request, answer = find_instruction(one.item.content), "\n".join(one.answers)
+    commands = [run.command for run in last_runs(one.turns)]
+    is_only_git = bool(commands) and all(command.startswith("git ") for command in commands)
+    if not answer or (is_only_git and not names_topic(request)):
+        return True
+    if (
+        commands
+        or len(answer) > LONGEST_ACKNOWLEDGEMENT
+        or any(True for turn in one.turns for _ in changed_files(turn))
+    ):
+        return False
+    sentences = split_sentences(request)
+    asks = "?" in request or "？" in request or (len(sentences) > 1 and names_topic(sentences[-1]))
+    new = {word: worth for word, worth in topic_words(answer).items() if word not in words(f"{known}\n{request}")}
+    return not asks and not reports_change(answer) and sum(new.values()) < NAMED
 
 
-def _find_in_conversation(database: Database, episode: Sequence[Item], ending: Ending) -> list[_OtherEpisode]:
-    """Return the earlier and later attempts of the conversation in order."""
-    first = episode[0]
-    question = next((turn for turn in episode if turn.role == "user"), first)
-    own = Ended(question.id, question.content, _conversation(first), first.timestamp, ending)
-    before = outcomes.before(database, first, ending.first_index, MAX_DISTANCE)
-    after = outcomes.after(database, *own.conversation, ending.last_index, MAX_DISTANCE)
-    earlier = list(takewhile(lambda one: _is_continued(one.ending), before[::-1]))[::-1]
-    later = [one for last, one in takewhile(lambda two: _is_continued(two[0].ending), pairwise([own, *after]))]
-    return [
-        _OtherEpisode(is_earlier, one.question_id, one.ending)
-        for is_earlier, ones in ((True, earlier), (False, later))
-        for one in ones
-    ]
+def _load(database: Database, one: Ended, next_message: str) -> ThreadEpisode:
+    (item,) = turns.items(database, [one.question_id])
+    return ThreadEpisode(item, one.ending, turns.episode_turns(database, item, one.ending, LAST_TURNS), next_message)
 
 
-def _find_repair(database: Database, episode: Sequence[Item], ending: Ending) -> Attempt | None:
-    """Return the next episode of the conversation that worked and ran a failed command of this one with success.
+def _find_files(one: ThreadEpisode) -> frozenset[str]:
+    """Return the bare names of the files that an episode changes, runs or names in its request."""
+    named = [find_instruction(one.item.content)[:COMPARED], *(run.command for run in last_runs(one.turns))]
+    paths = [*(path for turn in one.turns for path in changed_files(turn)), *find_file_names(" \n".join(named))]
+    return frozenset(path.rstrip("/").rpartition("/")[2].lower() for path in paths)
 
-    The commands share an argument, since everybody runs all tests now and then.
-    """
-    failed = [find_purpose(run.command) for run in last_runs(episode) if run.has_failed]
-    if not any(failed):
+
+def _stem(word: str) -> str:
+    return word.removesuffix("s")
+
+
+def _find_refutations(database: Database, own: ThreadEpisode) -> list[ThreadEpisode]:
+    """Return the later episodes whose message refutes the own one, and those that the own one refutes."""
+    ids = [turn.id for turn in own.turns if is_user_turn(turn)]
+    linked = [*refutations.find_refuting(database, ids), *refutations.find_refuted(database, ids)]
+    return [one for item in turns.items(database, linked) if (one := _load_of_turn(database, item))]
+
+
+def _load_of_turn(database: Database, item: Item) -> ThreadEpisode | None:
+    """Return the episode of a turn with a time; None if its outcome is due."""
+    ending = outcomes.of_turn(database, item)
+    if ending is None or item.timestamp is None:
         return None
-    for one in outcomes.after(database, *_conversation(episode[0]), ending.last_index, MAX_DISTANCE):
-        if one.ending.outcome == "worked":
-            (item,) = turns.items(database, [one.question_id])
-            runs = successful_runs(turns.episode_turns(database, item, one.ending, NEIGHBOURS))
-            succeeded = [find_purpose(run.command) for run in runs]
-            if any(is_same_kind(command, other) for command in failed for other in succeeded):
-                return describe_attempt(database, item, one.ending)
-    return None
+    following = outcomes.after(database, item.project, str(item.conversation_id), ending.last_index, 1)
+    episode = turns.episode_turns(database, item, ending, LAST_TURNS)
+    return ThreadEpisode(item, ending, episode, following[0].text if following else "")
 
 
-def _conversation(turn: Item) -> tuple[str, str]:
-    return turn.project, str(turn.conversation_id)
-
-
-def _find_elsewhere(database: Database, episode: Sequence[Item], others: Sequence[Hit]) -> list[_OtherEpisode]:
-    """Return attempts elsewhere in the project, similar by request or error, by time."""
-    question = next((turn for turn in episode if turn.role == "user"), None)
-    if question is None or question.timestamp is None:
+def _find_elsewhere(database: Database, subject: _Subject, others: Sequence[Hit]) -> list[ThreadEpisode]:
+    """Return the episodes of other conversations of the project that name the subject."""
+    own = subject.own.item
+    if own.timestamp is None:
         return []
-    candidates = {
-        int(hit.id): hit
-        for hit in others
-        if hit.task is None and hit.role == "user" and hit.timestamp is not None
-        and hit.source_project == question.project and hit.conversation_id != question.conversation_id
-    }  # fmt: skip
-    if not candidates:
-        return []
-    from pastchats_memory.store import vectors  # brings NumPy, which a block by words alone does without
-
-    ids, rows = vectors.matrix(database, [question.id, *candidates])
-    if question.id not in ids:
-        return []
-    cosines = dict(zip(ids, (rows @ rows[ids.index(question.id)]).tolist(), strict=True))
-    similar = {id_ for id_ in candidates if cosines.get(id_, 0.0) >= MIN_COSINE}
-    errors = extract_errors(episode)
-    found: list[tuple[str, _OtherEpisode]] = []
-    for item in turns.items(database, [id_ for id_ in candidates if errors or id_ in similar]):
-        ending = outcomes.of_turn(database, item)
-        if ending is None or item.timestamp is None:
-            continue
-        is_similar = item.id in similar and is_same_problem(question.content, item.content)
-        if is_similar or (
-            errors and is_shared_error(question.content, item.content, errors & load_errors(database, item, ending))
-        ):
-            found.append((item.timestamp, _OtherEpisode(item.timestamp < question.timestamp, item.id, ending)))
-    return [one for _, one in sorted(found, key=lambda pair: pair[0])]
+    worths = subject.weigh_rows() | {int(hit.id): NAMED for hit in others if hit.task is None and hit.role == "user"}
+    prompts = word_rows.select_prompts(database, worths, own.project, str(own.conversation_id))
+    compared = turns.items(database, sorted(prompts, key=lambda id_: (-worths[id_], id_))[:MAX_ELSEWHERE])
+    loaded = (one for item in compared if (one := _load_of_turn(database, item)))
+    return [
+        one
+        for one in loaded
+        if subject.is_named_in(one) and (one.place < subject.own.place or subject.is_about_query(one))
+    ]
 
 
 def load_errors(database: Database, item: Item, ending: Ending) -> frozenset[str]:
@@ -208,22 +405,36 @@ def find_superseding(database: Database, episode: Sequence[Item], others: Sequen
     return None
 
 
-def describe_attempt(database: Database, item: Item, ending: Ending) -> Attempt:
-    """Return the short form of the item's episode that other episodes show."""
+def describe_attempt(
+    database: Database,
+    item: Item,
+    ending: Ending,
+    next_message: str = "",
+    weights: Mapping[str, float] | None = None,
+) -> Attempt:
+    """Return the short form of the item's episode that other episodes show.
+
+    Args:
+        next_message: the user's next message, which is quoted as the words about the attempt.
+        weights: of the words of a query, which the conclusion should answer.
+    """
     where = cited_place(item)
     rows = turns.episode_turns(database, item, ending, LAST_TURNS)
     answers = [turn.content for turn in rows if turn.role == "assistant"]
-    answer = " ".join(key_sentences(answers[-1], {}, REQUEST_WIDTH).split()) if answers else ""
+    conclusion = (
+        find_conclusion(answers[-1], weights or {}) or first_sentences(answers[-1], CONCLUSION_WIDTH) if answers else ""
+    )
     return Attempt(
         str(item.id),
-        " ".join(excerpt(find_instruction(item.content), {}, REQUEST_WIDTH).split()),
-        answer,
+        first_sentences(find_instruction(item.content), REQUEST_WIDTH),
+        cut_at_word(" ".join(conclusion.split()), CONCLUSION_WIDTH),
         ending.outcome,
         ending.shown_by,
         item.timestamp,
         where.path,
         where.line or None,
         signal="" if ending.outcome == "unknown" else ending.signal,
+        reply=ending.shown_by if ending.signal == SIGNAL else quote_reply(next_message, ending),
     )
 
 

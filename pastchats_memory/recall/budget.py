@@ -1,7 +1,8 @@
 """Fit the entries of a recall block into a token budget. Pure.
 
-If not all entries fit whole, their parts compete for the room: lines of the answers, actions, earlier failures. A part is worth less
-in a later entry. So a good line of the second entry takes the place of a weak line of the first.
+If not all entries fit whole, their parts compete for the room: lines of the answers, actions, earlier attempts. The end
+of every thread comes first. A further part is worth less in a later entry, and a good line of the second takes the place of a weak
+one of the first.
 """
 
 from __future__ import annotations
@@ -9,21 +10,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from pastchats_memory.model import NEXT_MESSAGE, Outcome, RecallBlock, RecallEntry
+from pastchats_memory.episodes.next_message import reports_trouble
+from pastchats_memory.model import FAILURES, NEXT_MESSAGE, Outcome, RecallBlock, RecallEntry
 from pastchats_memory.text.display import quote
 from pastchats_memory.text.excerpt import ELLIPSIS, excerpt
-from pastchats_memory.text.key_sentences import Line, join_lines, list_key_lines
+from pastchats_memory.text.key_sentences import Line, join_lines, list_lines
+from pastchats_memory.text.sentences import cut_at_word
 from pastchats_memory.text.tokens import Counter
 from pastchats_memory.views.text import NOTHING, TOO_SMALL, render_actions, render_block, render_earlier, render_entry
 
-QUESTION_WIDTH, LEAST_WIDTH = 70, 60
-"""Characters of a shortened question, and of the shortest question and answer. A question only names the problem."""
-EVIDENCE_WIDTH = 60
+LEAST_WIDTH = 60
+"""Characters of the shortest question and answer. A question only names the problem."""
+EVIDENCE_WIDTH = 160
 """Characters of a shortened quotation behind an outcome."""
 SHARES = (1.0, 0.5, 0.4, 0.3)
 """Share of its worth that a part has in the first entry, the second, the third, and any later one (`benchmarks/usefulness.py`)."""
-ACTIONS, FAILURE = 0.01, 0.01
-"""Worth of the actions of an entry and of an earlier failure, on the scale of lines (`text.key_sentences`)."""
+ACTIONS, EARLIER, REJECTED = 0.01, 0.01, 0.025
+"""Worth of the actions of an entry, of an earlier attempt, and of one that the user rejected, on the scale of lines
+(`text.key_sentences`)."""
 
 
 def fit_budget(
@@ -42,7 +46,7 @@ def fit_budget(
         entries = _Selection(entries, weights, count).choose(left)
     least = 0
     if candidates and not entries:
-        shortest = _shorten(candidates[0], weights)
+        shortest = _shorten(candidates[_order_places(candidates)[0]], weights)
         least = around + sum(count([render_entry(1, shortest)]))
         entries = [shortest] if least <= budget else []
         nothing = TOO_SMALL.format(least=least)
@@ -59,24 +63,20 @@ def _shorten(entry: RecallEntry, weights: Mapping[str, float]) -> RecallEntry:
 
 
 def _strip(entry: RecallEntry, weights: Mapping[str, float], width: int) -> RecallEntry:
-    """Return the entry with a short question, and without the parts that compete for room."""
-    question = entry.asked and excerpt(entry.asked, weights, width)
+    """Return the entry without the parts that compete for room; its title names the question."""
+    question = None if entry.title else entry.asked and excerpt(entry.asked, weights, width)
     outcome = _shorten_outcome(entry.outcome)
     return entry._replace(outcome=outcome, asked=question, answered=None, done=(), before=(), is_short=True)
 
 
 def _shorten_outcome(outcome: Outcome) -> Outcome:
-    """Return an outcome with a short quotation, or without one if the rule says enough or did not decide."""
-    if outcome.verdict == "unknown":
+    """Return an outcome with a short quotation, or without one if nothing is decided. A refusal is never left out."""
+    if outcome.verdict == "unknown" and not reports_trouble(outcome.shown_by):
         return Outcome(signal=outcome.signal)
-    if outcome.basis not in ("", NEXT_MESSAGE):
+    if outcome.verdict == "worked" and outcome.basis not in ("", NEXT_MESSAGE):
         return outcome._replace(evidence=())
-    shown = tuple(one._replace(quotation=excerpt(one.quotation, {}, EVIDENCE_WIDTH)) for one in outcome.evidence[-1:])
+    shown = tuple(one._replace(quotation=cut_at_word(one.quotation, EVIDENCE_WIDTH)) for one in outcome.evidence[-1:])
     return outcome._replace(evidence=shown)
-
-
-_GAP = f"> {ELLIPSIS}\n"
-"""The line that stands for lines left out."""
 
 
 class _Part(NamedTuple):
@@ -88,9 +88,17 @@ class _Part(NamedTuple):
     text: str
     """As it is shown."""
     line: Line | None = None
-    """A line of the answer. Without one, the part is an earlier failure or the actions."""
+    """A line of the answer. Without one, the part is an earlier attempt or the actions."""
     before: int | None = None
-    """Number of an earlier failure."""
+    """Number of an earlier attempt."""
+
+
+def _order_places(entries: Sequence[RecallEntry]) -> list[int]:
+    """Return the places of the entries. If something failed, what worked comes first, and is never dropped for that."""
+    verdicts = [entry.outcome.verdict for entry in entries]
+    places = range(len(verdicts))
+    worked = [place for place in places if verdicts[place] == "worked"] if "failed" in verdicts else []
+    return list(dict.fromkeys([*worked, *places]))
 
 
 class _Selection:
@@ -98,42 +106,57 @@ class _Selection:
 
     def __init__(self, entries: Sequence[RecallEntry], weights: Mapping[str, float], count: Counter) -> None:
         self._entries = entries
-        self._stripped = [_strip(entry, weights, QUESTION_WIDTH) for entry in entries]
+        self._stripped = [_strip(entry, weights, LEAST_WIDTH) for entry in entries]
         parts = [part for place in range(len(entries)) for part in self._list_parts(place, weights)]
         self._parts = sorted(parts, key=lambda part: -part.worth)
-        texts = [_GAP, *map(self._render_head, range(len(entries))), *(part.text for part in parts)]
+        self._lines = {(part.entry, part.line.place): part for part in parts if part.line}
+        texts = [*map(self._render_head, range(len(entries))), *(part.text for part in parts)]
         self._tokens = dict(zip(texts, count(texts), strict=True))
         self._chosen: dict[int, list[_Part]] = {}
+        self._left = 0
 
     def choose(self, left: int) -> list[RecallEntry]:
-        """Return the entries with the parts that are worth most and fit; empty if none fits."""
-        for part in [*self._list_essential(), *self._parts]:
-            chosen = self._chosen.get(part.entry, [])
-            if part in chosen:
-                continue
-            around = [] if chosen else [self._render_head(part.entry)]
-            tokens = sum(self._tokens[text] for text in (part.text, *_gap_before(part, chosen), *around))
-            if tokens <= left:
-                self._chosen[part.entry] = [*chosen, part]
-                left -= tokens
+        """Return the entries with the parts that are worth most and fit; empty if none fits.
+
+        The end of each entry comes before the details of another one: its first line, or the best one that fits.
+        """
+        self._left = left
+        for place in _order_places(self._entries):
+            own = [part for part in self._parts if part.entry == place]
+            first = [self._lines[place, 0]] if (place, 0) in self._lines else []
+            any(map(self._add, [*first, *own]))
+        for part in self._parts:
+            if part.worth > 0:
+                self._add(part)
         return [self._build(place, chosen) for place, chosen in sorted(self._chosen.items())]
 
-    def _list_essential(self) -> list[_Part]:
-        """Return the best part of the first entry, and of all that worked if one failed: these are never dropped for that one."""
-        verdicts = [entry.outcome.verdict for entry in self._entries]
-        worked = (
-            [place for place, verdict in enumerate(verdicts) if verdict == "worked"] if "failed" in verdicts else []
-        )
-        return [next(part for part in self._parts if part.entry == place) for place in dict.fromkeys([*worked, 0])]
+    def _add(self, part: _Part) -> bool:
+        """Add a part, with the line that introduces it, if there is room. Return whether it is there."""
+        chosen = self._chosen.get(part.entry, [])
+        added = [one for one in self._with_needed(part) if one not in chosen]
+        around = [] if chosen else [self._render_head(part.entry)]
+        tokens = sum(self._tokens[text] for text in (*(one.text for one in added), *around))
+        if tokens > self._left:
+            return False
+        self._chosen[part.entry] = [*chosen, *added]
+        self._left -= tokens
+        return True
+
+    def _with_needed(self, part: _Part) -> list[_Part]:
+        """Return a part with the line that introduces it."""
+        needed = part.line.needs if part.line else ()
+        return [*(self._lines[part.entry, place] for place in needed), part]
 
     def _list_parts(self, place: int, weights: Mapping[str, float]) -> Iterator[_Part]:
         """Yield the parts of an entry. One without any has an empty one."""
         entry, share = self._entries[place], SHARES[min(place, len(SHARES) - 1)]
-        lines = list_key_lines(entry.answered or "", weights)
+        lines = list_lines(entry.answered or "", weights)
         for line in lines:
             yield _Part(place, share * line.worth, f"{quote(line.text)}\n", line)
         for number, attempt in enumerate(entry.before):
-            yield _Part(place, share * FAILURE, f"{render_earlier(attempt)}\n", before=number)
+            is_rejected = attempt.outcome in FAILURES or reports_trouble(attempt.reply)
+            worth = REJECTED if is_rejected else EARLIER
+            yield _Part(place, share * worth, f"{render_earlier(attempt)}\n", before=number)
         if entry.done or not lines:
             yield _Part(place, share * ACTIONS, f"{render_actions(entry.done)}\n")
 
@@ -143,19 +166,11 @@ class _Selection:
 
     def _build(self, place: int, chosen: Sequence[_Part]) -> RecallEntry:
         entry = self._entries[place]
-        lines = sorted(part.line for part in chosen if part.line)
+        lines = sorted((part.line for part in chosen if part.line), key=lambda line: line.place)
         before = sorted(part.before for part in chosen if part.before is not None)
         has_actions = any(part.line is None and part.before is None for part in chosen)
         return self._stripped[place]._replace(
-            answered=join_lines(lines).removeprefix(f"{ELLIPSIS}\n") or None,
+            answered=join_lines(lines) or None,
             before=tuple(entry.before[number] for number in before),
             done=entry.done if has_actions else (),
         )
-
-
-def _gap_before(part: _Part, chosen: Sequence[_Part]) -> list[str]:
-    """Return the mark before a line, if the line before it is not chosen. The first line has none."""
-    if part.line is None or not any(one.line for one in chosen):
-        return []
-    above = part.line.place - 1
-    return [] if any(one.line and one.line.place == above for one in chosen) else [_GAP]

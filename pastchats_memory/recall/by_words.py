@@ -13,7 +13,7 @@ from pastchats_memory.model import Hit, RecallBlock
 from pastchats_memory.recall.budget import fit_budget
 from pastchats_memory.recall.entries import build_entries, resolve_citations
 from pastchats_memory.recall.request import RecallRequest
-from pastchats_memory.recall.threads import join_threads
+from pastchats_memory.recall.threads import put_successors_first
 from pastchats_memory.recall.word_evidence import WordEvidence
 from pastchats_memory.search.hits import turn_hit
 from pastchats_memory.store import turns
@@ -48,7 +48,7 @@ def build_block(
 ) -> RecallBlock | None:
     """Return the block of some hits; None if they make none."""
     built = build_entries(database, hits, hits, weights, request)
-    entries = join_threads(built, weights)[: request.search.limit]
+    entries = put_successors_first(built)[: request.search.limit]
     if not entries:
         return None
     cited = resolve_citations(database, entries)

@@ -1,198 +1,217 @@
-"""Turn hits into the entries of a recall block, one for each episode."""
+"""Turn hits into the entries of a recall block: one for each thread, which shows how the thread ended."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from typing import NamedTuple
 
 from pastchats_memory.episodes.actions import actions_of, changed_files
 from pastchats_memory.episodes.cite import cite_hits
+from pastchats_memory.episodes.judgement import SIGNAL
 from pastchats_memory.episodes.load import load_episode, present_outcome
-from pastchats_memory.episodes.threads import Thread, cite_attempts, find_thread
-from pastchats_memory.model import RESOLVED, Edits, Hit, Item, Outcome, RecallEntry, StoredTask
+from pastchats_memory.episodes.next_message import names_topic, quote_reply, reports_trouble
+from pastchats_memory.episodes.threads import (
+    ThreadEpisode,
+    adds_nothing,
+    build_thread,
+    cite_attempts,
+    describe_attempt,
+    find_superseding,
+)
+from pastchats_memory.episodes.titles import name_episode
+from pastchats_memory.model import FAILURES, RESOLVED, Edits, Hit, Item, Outcome, RecallEntry, StoredTask
 from pastchats_memory.recall.request import RecallRequest
 from pastchats_memory.search.hits import add_snippet, move_hit
-from pastchats_memory.store import outcomes, turns
+from pastchats_memory.store import turns
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.outcomes import Ending
 from pastchats_memory.text.excerpt import excerpt, weigh_matches
-from pastchats_memory.text.key_sentences import key_sentences
-from pastchats_memory.text.lazy_pattern import LazyPattern
+from pastchats_memory.text.instruction import find_instruction
+from pastchats_memory.text.key_sentences import find_conclusion, key_sentences
+from pastchats_memory.text.sentences import cut_at_word
 
 QUESTION_WIDTH, ANSWERED_WIDTH, FIRST_WIDTH = 240, 900, 1200
-"""Characters of the question's excerpt, of an answer's, and of the first answer's. The question only names the problem, the answer is
-wanted (`benchmarks/usefulness.py`)."""
+"""Characters of the question, of an answer's sentences, and of those of the first answer. The question only names the problem, the
+answer is wanted (`benchmarks/usefulness.py`)."""
 KEY_ANSWER = 0.5
 """Share of the best answer's weight that a later answer of the episode needs for its lines to be shown."""
-LONGEST_JUDGEMENT = 120
-"""Characters of a prompt that may be nothing but a judgement of the answer before it."""
-LONGEST_REPLY = 160
-"""Characters of answers to such a judgement that may merely acknowledge it."""
 MOST_EPISODES = 8
-"""Episodes of which entries are made, since those of one thread become one entry."""
+"""Threads of which entries are made."""
 MOST_ANSWERS = 3
 """Last answers of an episode about the question from which key sentences are taken."""
+MOST_EARLIER = 3
+"""Earlier attempts of a thread that are shown."""
 NEAR_DUPLICATE = 0.85
 """Share of common words above which two entries are duplicates."""
 _WORD = re.compile(r"[^\W_]+")
-_SENTENCE = LazyPattern(r"(?<=[.!?\n])\s+|(?<=[。！？])")
 
 
 def build_entries(
     database: Database, hits: Sequence[Hit], others: Sequence[Hit], weights: Mapping[str, float], request: RecallRequest
-) -> list[EpisodeEntry]:
-    """Return one entry for each episode, without near-duplicates: MOST_EPISODES or as many as requested."""
+) -> list[RecallEntry]:
+    """Return one entry for each thread, without near-duplicates: MOST_EPISODES or as many as requested."""
     stored = {item.id: item for item in turns.items(database, [int(hit.id) for hit in hits if hit.task is None])}
-    shown = {(True, int(id_)) for id_ in request.exclude_items if id_.isdecimal()}
-    vocabularies: list[frozenset[str]] = []
-    entries: list[EpisodeEntry] = []
+    builder = _Builder(database, others, weights, request)
     for hit in hits:
-        own = hit.task.id if hit.task is not None else int(hit.id)
-        if (hit.task is None, own) in shown:
-            continue
-        span = None
-        if hit.task is not None:
-            shown.add((False, own))
-            entry = _build_task_entry(hit, hit.task, weights, request)
-        else:
-            found = _choose_episode(database, stored[own], others, weights, request)
-            is_shown = not shown.isdisjoint((True, turn.id) for turn in (*found.episode, *found.replaced))
-            shown.update((True, turn.id) for turn in found.replaced)
-            if is_shown:
-                entries = [_widen(one, found) for one in entries]
-                continue
-            shown.update((True, turn.id) for turn in found.episode)
-            if all(_is_instruction(turn) for turn in found.episode):
-                continue
-            width = ANSWERED_WIDTH if entries else FIRST_WIDTH
-            entry = _build_entry(move_hit(hit, found.item), found, weights, request, width)
-            entry = _add_thread(database, entry, found)
-            shown.update((True, int(attempt.id)) for attempt in entry.before)
-            span = _span(found)
-        vocabulary = _vocabulary(entry)
-        if any(_are_alike(vocabulary, earlier) for earlier in vocabularies):
-            continue
-        vocabularies.append(vocabulary)
-        entries.append(EpisodeEntry(entry, span))
-        if len(entries) == max(request.search.limit, MOST_EPISODES):
+        builder.add(hit, stored.get(int(hit.id)) if hit.task is None else None)
+        if len(builder.entries) == max(request.search.limit, MOST_EPISODES):
             break
-    return entries
+    return builder.entries
 
 
-class EpisodeEntry(NamedTuple):
-    """An entry with the turns that it stands for: its episode, and those whose place it takes."""
+class _Shown(NamedTuple):
+    """The thread of a hit, and the episode of it that an entry shows."""
 
-    entry: RecallEntry
-    span: tuple[int, int] | None
-    """Index of the first and the last turn in the conversation; None for a task."""
-
-
-class _ShownEpisode(NamedTuple):
-    """The episode that an entry shows."""
-
-    item: Item
-    """The cited turn."""
-    episode: Sequence[Item]
-    ending: Ending
-    thread: Thread
-    replaced: Sequence[Item] = ()
-    """The turns that matched, if this episode takes their place: a failed or stopped attempt, or a mere judgement of it."""
+    own: ThreadEpisode
+    """The episode that matched."""
+    end: ThreadEpisode
+    before: Sequence[ThreadEpisode]
+    first: ThreadEpisode
+    """The episode that names what the thread is about."""
+    last: ThreadEpisode | None
+    """The end of the thread, if the entry shows an earlier one."""
 
 
-def _span(found: _ShownEpisode) -> tuple[int, int]:
-    replaced = [turn.turn_index for turn in found.replaced if turn.conversation_id == found.item.conversation_id]
-    indexes = (found.ending.first_index, found.ending.last_index, *replaced)
-    return min(indexes), max(indexes)
+class _Builder:
+    """Collects entries, none of a thread that is there already."""
 
+    def __init__(
+        self, database: Database, others: Sequence[Hit], weights: Mapping[str, float], request: RecallRequest
+    ) -> None:
+        self._database, self._others, self._weights, self._request = database, others, weights, request
+        self._given = frozenset(request.exclude_items)
+        self._tasks: set[int] = set()
+        self._spans: list[tuple[str, str | None, int, int]] = []
+        self._vocabularies: list[frozenset[str]] = []
+        self.entries: list[RecallEntry] = []
 
-def _widen(one: EpisodeEntry, found: _ShownEpisode) -> EpisodeEntry:
-    """Return the entry with the turns that the same episode takes the place of, if it shows that episode."""
-    is_same = one.entry.hit.conversation_id == found.item.conversation_id
-    if one.span is None or not is_same or not one.span[0] <= found.item.turn_index <= one.span[1]:
-        return one
-    first, last = _span(found)
-    return one._replace(span=(min(first, one.span[0]), max(last, one.span[1])))
+    def add(self, hit: Hit, item: Item | None) -> None:
+        """Add the entry of a hit, unless its thread, or one like it, has an entry already."""
+        if hit.id in self._given:
+            return
+        entry = self._build_of_task(hit, hit.task) if hit.task is not None else item and self._build(hit, item)
+        if entry is None:
+            return
+        vocabulary = _vocabulary(entry)
+        if not any(_are_alike(vocabulary, earlier) for earlier in self._vocabularies):
+            self._vocabularies.append(vocabulary)
+            self.entries.append(entry)
 
+    def _build_of_task(self, hit: Hit, task: StoredTask) -> RecallEntry | None:
+        if task.id in self._tasks:
+            return None
+        self._tasks.add(task.id)
+        return _build_task_entry(hit, task, self._weights, self._request)
 
-def _choose_episode(
-    database: Database, item: Item, hits: Sequence[Hit], weights: Mapping[str, float], request: RecallRequest
-) -> _ShownEpisode:
-    """Return the episode to show for a turn that matched.
+    def _build(self, hit: Hit, item: Item) -> RecallEntry | None:
+        if self._is_shown(item):
+            return None
+        episode, ending = load_episode(self._database, item)
+        thread = build_thread(self._database, episode, ending, self._others, self._weights)
+        own = next(one for one in thread if one.ending == ending and one.turns is episode)
+        shown = _choose_end(thread, own, self._request.search.filters.outcomes)
+        is_repeated = self._is_shown(shown.end.item)
+        self._spans += [(one.item.project, one.item.conversation_id, *one.ending[:2]) for one in thread]
+        parts = {str(turn.id) for one in (own, shown.end) for turn in one.turns}
+        if is_repeated or not self._given.isdisjoint(parts) or all(map(_is_instruction, shown.end.turns)):
+            return None
+        return self._build_of_thread(hit, item, shown)
 
-    A later attempt that worked takes the place of a failed one, because it says what to do. So does the next answered attempt
-    after a stopped one, and the episode before a mere judgement. A search for failed episodes alone returns those.
-    """
-    episode, ending = load_episode(database, item)
-    wanted = request.search.filters.outcomes
-    found: Sequence[Item] = ()
-    judged = _find_judged_turn(database, episode, ending, hits, wanted) if item.role == "user" else None
-    if judged and not _adds_answer(episode, judged, weights):
-        item, found = judged, episode
-        episode, ending = load_episode(database, item)
-    thread = find_thread(database, episode, ending, hits)
-    successor = thread.answered or (thread.after if ending.outcome != "unknown" else None)
-    later = successor if not wanted or "worked" in wanted else None
-    if later_items := turns.items(database, [int(later.id)] if later else []):
-        later_episode, later_ending = load_episode(database, later_items[0])
-        return _ShownEpisode(
-            later_items[0],
-            later_episode,
-            later_ending,
-            find_thread(database, later_episode, later_ending, hits),
-            (*found, *episode),
+    def _is_shown(self, item: Item) -> bool:
+        return any(
+            (item.project, item.conversation_id) == (project, conversation) and first <= item.turn_index <= last
+            for project, conversation, first, last in self._spans
         )
-    return _ShownEpisode(item, episode, ending, thread, found)
+
+    def _build_of_thread(self, hit: Hit, item: Item, shown: _Shown) -> RecallEntry:
+        is_own = shown.end is shown.own
+        end, matched = shown.end, item
+        if not is_own:
+            episode, _ = load_episode(self._database, end.item)
+            item, end = end.item, end._replace(turns=episode)
+        width = ANSWERED_WIDTH if self.entries else FIRST_WIDTH
+        entry = _build_entry(move_hit(hit, item), item, end, self._weights, self._request, width)
+        if not is_own and not _is_rejected(shown.own):
+            answers = [turn for turn in shown.own.turns if turn.role == "assistant"]
+            texts = (
+                _relevant_answers(_drop_refuted(answers, shown.own.turns), self._weights, matched) if answers else []
+            )
+            more = key_sentences("\n".join(texts), self._weights, width // 2)
+            entry = entry._replace(answered=_join_distinct(entry.answered or "", more))
+        return self._add_thread(entry._replace(title=self._name(shown.first.item)), end, shown)
+
+    def _name(self, item: Item) -> str:
+        return name_episode(self._database, item.content, item.project, item.conversation_id)
+
+    def _add_thread(self, entry: RecallEntry, end: ThreadEpisode, shown: _Shown) -> RecallEntry:
+        """Return the entry with its evidence, earlier attempts, and what followed."""
+        database = self._database
+        before = [
+            describe_attempt(database, one.item, one.ending, one.next_message, self._weights) for one in shown.before
+        ]
+        last = shown.last and describe_attempt(database, shown.last.item, shown.last.ending, weights=self._weights)
+        successor = find_superseding(database, end.turns, self._others)
+        others = [one for one in (*before, last, successor) if one is not None]
+        cited = cite_attempts(database, others) if others else {}
+        return entry._replace(
+            outcome=_present_outcome(database, end),
+            before=tuple(cited[one.id] for one in before),
+            after=last and cited[last.id],
+            superseded_by=successor and cited[successor.id],
+        )
 
 
-def _adds_answer(episode: Sequence[Item], judged: Item, weights: Mapping[str, float]) -> bool:
-    """Check whether an episode adds something to what the user wrote.
+def _choose_end(thread: Sequence[ThreadEpisode], own: ThreadEpisode, wanted: Sequence[str]) -> _Shown:
+    """Return the last episode that adds something, with the earlier attempts that lead to it.
 
-    It does by an action, a long answer, or words of the question that only an answer has.
+    If a filter names outcomes, return the last episode with one of them.
     """
-    prompts = [judged.content, *(turn.content for turn in episode if turn.role == "user")]
-    answers = [turn.content for turn in episode if turn.role == "assistant"]
-    is_about_more = weigh_matches("\n".join([*prompts, *answers]), weights) > weigh_matches("\n".join(prompts), weights)
-    return is_about_more or sum(map(len, answers)) > LONGEST_REPLY or bool(actions_of(episode))
+    useful = _drop_mere_replies(thread)
+    last = useful[-1] if useful else own
+    fitting = [one for one in useful if one.ending.outcome in wanted] if wanted else [last]
+    end = fitting[-1] if fitting else own
+    earlier = [one for one in useful if one.place < end.place]
+    chosen = earlier[-MOST_EARLIER:]
+    if own in earlier and own not in chosen:
+        chosen = [own, *chosen[1:]]
+    first = next((one for one in thread if names_topic(one.item.content)), end)
+    return _Shown(own, end, chosen, first, last if last.place > end.place else None)
 
 
-def _find_judged_turn(
-    database: Database, episode: Sequence[Item], ending: Ending, hits: Sequence[Hit], wanted: Sequence[str]
-) -> Item | None:
-    """Return the prompt of the episode before, if this one merely judges it.
-
-    That episode must have matched as well. Returns None if its outcome is not a wanted one.
-    """
-    prompts = list(takewhile(lambda turn: turn.role == "user", episode))
-    text = "\n".join(turn.content for turn in prompts)
-    if not prompts or len(text) > LONGEST_JUDGEMENT or ending.outcome == "worked" or prompts[0].conversation_id is None:
-        return None
-    for before in outcomes.before(database, prompts[0], ending.first_index, 1):
-        earlier = before.ending
-        is_known = earlier.outcome != "unknown" and (not wanted or earlier.outcome in wanted)
-        is_quoted = is_known and earlier.evidence[-1].id in {turn.id for turn in prompts}
-        if is_quoted and any(_is_hit_of(hit, prompts[0], earlier) for hit in hits) and not _is_question(text):
-            return next(iter(turns.items(database, [before.question_id])), None)
-    return None
+def _drop_mere_replies(thread: Sequence[ThreadEpisode]) -> list[ThreadEpisode]:
+    """Return the episodes of a thread with an answer that begin a part of it, or add something to those before them."""
+    known: dict[str | None, str] = {}
+    useful: list[ThreadEpisode] = []
+    for one in thread:
+        conversation = one.item.conversation_id
+        if one.answers and (conversation not in known or not adds_nothing(one, known[conversation])):
+            useful.append(one)
+        known[conversation] = f"{known.get(conversation, '')}\n{one.text}"
+    return useful
 
 
-def _is_hit_of(hit: Hit, turn: Item, ending: Ending) -> bool:
-    is_here = (hit.source_project, hit.conversation_id) == (turn.project, turn.conversation_id) and hit.task is None
-    return is_here and ending.first_index <= hit.turn_index <= ending.last_index
+def _is_rejected(one: ThreadEpisode) -> bool:
+    """Check whether the user said that an attempt is not what was wanted."""
+    return one.ending.outcome in FAILURES or (one.ending.outcome != "worked" and reports_trouble(one.next_message))
 
 
-def _is_question(text: str) -> bool:
-    # Importing compiles patterns, which most hooks do without.
-    from pastchats_memory.episodes.outcome.requests import is_request
-
-    return "?" in text or "？" in text or any(is_request(sentence) for sentence in _SENTENCE.split(text))
+def _present_outcome(database: Database, end: ThreadEpisode) -> Outcome:
+    """Return the outcome; the user's next words are quoted in whole sentences."""
+    outcome = present_outcome(database, end.ending)
+    quoted = end.ending.evidence[-1:]
+    is_judged = end.ending.signal == SIGNAL  # its words were chosen by a reader
+    if outcome.evidence and not is_judged and quoted and quoted[0].turn_index > end.ending.last_index:
+        *others, decisive = outcome.evidence
+        whole = decisive._replace(quotation=quote_reply(end.next_message, end.ending) or decisive.quotation)
+        outcome = outcome._replace(evidence=(*others, whole))
+    return outcome
 
 
 def _build_entry(
-    hit: Hit, found: _ShownEpisode, weights: Mapping[str, float], request: RecallRequest, width: int
+    hit: Hit, item: Item, end: ThreadEpisode, weights: Mapping[str, float], request: RecallRequest, width: int
 ) -> RecallEntry:
-    item, episode, ending = found.item, found.episode, found.ending
+    episode = end.turns
     questions = [turn for turn in episode if turn.role == "user"] or list(filter(_is_instruction, episode))
     question = item if item.role == "user" else (questions[0] if questions else None)
     plans_and_answers = [turn for turn in episode if turn.role == "assistant"]
@@ -203,11 +222,13 @@ def _build_entry(
     )
     standing = _drop_refuted(answers, episode)
     answered = item.content if item.role == "note" else "\n".join(_relevant_answers(standing, weights, item))
+    sentences = key_sentences(answered, weights, width)
+    conclusion = find_conclusion(standing[-1].content, weights) if standing and item.role != "note" else ""
     return RecallEntry(
         hit=add_snippet(hit, weights),
-        asked=None if question is None else excerpt(question.content, weights, QUESTION_WIDTH),
-        answered=key_sentences(answered, weights, width) or None,
-        outcome=Outcome(ending.outcome),
+        asked=None if question is None else cut_at_word(find_instruction(question.content).strip(), QUESTION_WIDTH),
+        answered=_join_distinct(cut_at_word(conclusion, width // 2), sentences) or None,
+        outcome=Outcome(end.ending.outcome),
         is_current=hit.source_project == request.current_project,
         question=None if question is None or question.id == item.id else move_hit(hit, question),
         done=() if item.role == "note" else actions_of(episode),
@@ -220,17 +241,12 @@ def _build_entry(
     )
 
 
-def _add_thread(database: Database, entry: RecallEntry, found: _ShownEpisode) -> RecallEntry:
-    """Return the entry with its evidence, earlier failures, and what followed."""
-    thread = found.thread
-    others = [one for one in (*thread.before, thread.after, thread.superseded_by) if one is not None]
-    cited = cite_attempts(database, others) if others else {}
-    return entry._replace(
-        outcome=present_outcome(database, found.ending),
-        before=tuple(cited[one.id] for one in thread.before),
-        after=thread.after and cited[thread.after.id],
-        superseded_by=thread.superseded_by and cited[thread.superseded_by.id],
-    )
+def _join_distinct(first: str, more: str) -> str:
+    """Return the lines of both texts, without what the second repeats of the first."""
+    above, _, below = more.partition(first) if first else (more, "", "")
+    rest = [*above.rstrip(" ").split("\n"), *below.lstrip(" ").split("\n")]
+    lines = dict.fromkeys(line for line in (*first.split("\n"), *rest) if line.strip())
+    return "\n".join(lines)
 
 
 def _is_instruction(turn: Item) -> bool:

@@ -1,7 +1,7 @@
 """Choose what to recall before work starts, or nothing.
 
 The way of a question: search widely, drop hits without enough evidence, let project and date settle near ties, turn hits into
-entries (one for each episode), join those of one thread, and fit the block into the budget.
+entries (one for each thread, which shows its end), and fit the block into the budget.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pastchats_memory.recall.selection import (
     merge_entries,
     settle_near_ties,
 )
-from pastchats_memory.recall.threads import join_threads
+from pastchats_memory.recall.threads import put_successors_first
 from pastchats_memory.recall.unasked import select_unasked
 from pastchats_memory.search.lexical import Terms
 from pastchats_memory.search.pipeline import search_with_terms
@@ -89,8 +89,8 @@ def find_entries(database: Database, embedder: Embedder, request: RecallRequest)
     relevant = drop_weak_outputs(_select_relevant(found, terms, request, wide))
     hits = settle_near_ties(relevant, request.current_project)
     related = _search_any_outcome(database, embedder, request, wide) if hits and wide.filters.outcomes else hits
-    episodes = build_entries(database, hits, related, terms.weights, request)
-    entries = join_threads(episodes, terms.weights)[: request.search.limit]
+    threads = build_entries(database, hits, related, terms.weights, request)
+    entries = put_successors_first(threads)[: request.search.limit]
     cited = resolve_citations(database, entries)
     if request.folder is not None:
         cited = add_commits(cited, request.folder)

@@ -279,7 +279,11 @@ def signature(database: Database, one: Due, first_index: int) -> int | None:
     ):
         return None
     known = conversation_judgements(database, one.project, one.conversation_id)
-    value = hash((first_to_derive(database, one), *changes_of_tasks(database, one), *known.values()))
+    refuted = database.run(
+        "SELECT r.turn_id, r.prompt_id FROM refutations r JOIN visible_prompts p ON p.id = r.prompt_id "
+        "WHERE p.source_project = ? AND p.conversation_id = ? ORDER BY 1", (one.project, one.conversation_id)
+    )  # fmt: skip
+    value = hash((first_to_derive(database, one), *changes_of_tasks(database, one), *known.values(), *refuted))
     for row in database.rows(ROWS, (one.project, one.conversation_id, first_index)):
         value = hash((value, row))
     return value

@@ -2,7 +2,7 @@
 --
 -- Durable: prompts, prompt_embeddings and task_embeddings (the vectors' one source of truth), sources, sightings, runs, tasks,
 -- judgements, forgettings with their tombstones.
--- Derived, and rebuilt from the durable ones: prompts_fts, tool_calls_fts, task_texts_fts, trigrams, outcomes, replies,
+-- Derived, and rebuilt from the durable ones: prompts_fts, tool_calls_fts, task_texts_fts, trigrams, outcomes, replies, refutations,
 -- known_failures, vector_blocks, and the vec0 tables
 -- `vec_prompts` (by prompt_id), `vec_tasks` (by task_id, one row a task) and `vec_task_parts` (its aspects, comments and chunks
 -- of attachments, by text_id), which are made when the sqlite-vec extension loads and are therefore not in this file.
@@ -574,6 +574,31 @@ CREATE TRIGGER outcomes_due_reply AFTER UPDATE ON replies
 WHEN (ifnull(old.kind, ''), old.probability) IS NOT (ifnull(new.kind, ''), new.probability) BEGIN
   INSERT INTO outcomes_due(source_project, conversation_id, from_index)
   SELECT source_project, conversation_id, turn_index FROM prompts WHERE id = new.prompt_id AND conversation_id IS NOT NULL
+  ON CONFLICT DO UPDATE SET from_index = min(from_index, excluded.from_index);
+END;
+
+-- Messages that say of an earlier episode that it did not help, and that episode once it is found. They hold no text. Derived.
+CREATE TABLE refutations (
+  turn_id INTEGER PRIMARY KEY REFERENCES prompts(id) ON DELETE CASCADE, -- the message
+  prompt_id INTEGER REFERENCES prompts(id) ON DELETE SET NULL, -- the row that asks in the earlier episode; NULL if none is known
+  is_sought INTEGER NOT NULL DEFAULT 1     -- 1 while that episode is still to be looked for
+);
+
+CREATE INDEX refutations_by_prompt ON refutations(prompt_id) WHERE prompt_id IS NOT NULL;
+CREATE INDEX refutations_sought ON refutations(turn_id) WHERE is_sought;
+
+CREATE TRIGGER outcomes_due_refuted AFTER UPDATE OF prompt_id ON refutations WHEN old.prompt_id IS NOT new.prompt_id BEGIN
+  INSERT INTO outcomes_due(source_project, conversation_id, from_index)
+  SELECT source_project, conversation_id, turn_index FROM prompts
+  WHERE id IN (old.prompt_id, new.prompt_id) AND conversation_id IS NOT NULL
+  ON CONFLICT DO UPDATE SET from_index = min(from_index, excluded.from_index);
+END;
+
+CREATE TRIGGER outcomes_due_unrefuted AFTER DELETE ON refutations WHEN old.prompt_id IS NOT NULL BEGIN
+  DELETE FROM outcomes WHERE prompt_id = old.prompt_id AND (source_project, conversation_id) IN (
+    SELECT source_project, conversation_id FROM prompts WHERE id = old.prompt_id);
+  INSERT INTO outcomes_due(source_project, conversation_id, from_index)
+  SELECT source_project, conversation_id, turn_index FROM prompts WHERE id = old.prompt_id AND conversation_id IS NOT NULL
   ON CONFLICT DO UPDATE SET from_index = min(from_index, excluded.from_index);
 END;
 

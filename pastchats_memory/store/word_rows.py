@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
+from pastchats_memory.model import Item
 from pastchats_memory.store.database import Database
 
 MOST_ROWS = 20_000
@@ -49,6 +50,14 @@ def find_phrase(database: Database, phrase: str, project: str, limit: int) -> li
     return [id_ for (id_,) in rows]
 
 
+def find_first_rows(database: Database, word: str, most: int) -> list[int]:
+    """Return up to `most` turns whose text has a word."""
+    found = database.run(
+        "SELECT rowid FROM prompts_fts WHERE prompts_fts MATCH ? LIMIT ?", (f"content : {quote(word)}", most)
+    )
+    return [id_ for (id_,) in found]
+
+
 def find_parts(database: Database, part: str) -> set[int]:
     """Return the rows that have a lower-case text within a word; all candidates if they are too many to be read."""
     trigrams = " AND ".join(quote(part[start : start + 3]) for start in range(len(part) - 2))
@@ -64,6 +73,26 @@ def rows_of_project(database: Database, ids: Iterable[int], project: str | None)
     if project is None:
         return []
     return [id_ for (id_,) in database.run(OF_PROJECT, (project, json.dumps(list(ids))))]
+
+
+def select_prompts(database: Database, ids: Iterable[int], project: str, not_conversation: str) -> list[int]:
+    """Return those of some rows that are prompts of a project's other conversations."""
+    found = database.run(
+        "SELECT id FROM visible_prompts WHERE id IN (SELECT value FROM json_each(?)) AND source_project = ? "
+        "AND role = 'user' AND conversation_id != ?",
+        (json.dumps(list(ids)), project, not_conversation),
+    )
+    return [id_ for (id_,) in found]
+
+
+def select_earlier(database: Database, ids: Iterable[int], message: Item) -> list[int]:
+    """Return those of some rows that are turns of a message's project before the message."""
+    found = database.run(
+        "SELECT id FROM visible_prompts WHERE id IN (SELECT value FROM json_each(?)) AND source_project = ? "
+        "AND role != 'note' AND conversation_id IS NOT NULL AND timestamp < ?",
+        (json.dumps(list(ids)), message.project, message.timestamp),
+    )
+    return [id_ for (id_,) in found]
 
 
 def quote(text: str) -> str:

@@ -11,11 +11,12 @@ from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.episodes.actions import actions_of
 from pastchats_memory.episodes.load import load_episode
 from pastchats_memory.episodes.problems import MIN_SHARED_WORDS, extract_subject, is_same_problem
+from pastchats_memory.episodes.refutation import SIGNAL
 from pastchats_memory.episodes.statements import refutes
 from pastchats_memory.episodes.threads import cite_attempts, describe_attempt, find_thread
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.fields import As, At, Flat, Shown, View, shown_as
-from pastchats_memory.model import RESOLVED, Attempt, Filters, Hit, Item, StoredTask
+from pastchats_memory.model import FAILURES, RESOLVED, Attempt, Filters, Hit, Item, StoredTask
 from pastchats_memory.search.pipeline import search
 from pastchats_memory.search.request import Request
 from pastchats_memory.store import outcomes, sources, vectors
@@ -144,7 +145,9 @@ def find_similar_episodes(database: Database, session: ModelSession, query: Task
         match = score_similarity(cosine, cosine, query.text, item.content[:MAX_COMPARED_LENGTH])
         turns, ending = load_episode(database, item)
         thread = find_thread(database, turns, ending, related)
-        later = thread.after if thread.after and _has_visible_work(database, thread.after) else None
+        is_open = ending.outcome in (*FAILURES, "stopped")
+        is_solved = is_open and thread.after is not None and thread.after.outcome == "worked"
+        later = thread.after if thread.after and is_solved and _has_visible_work(database, thread.after) else None
         own = describe_attempt(database, item, ending)
         is_done = ending.is_answered and _is_done(database, item, turns, ending)
         later = later or _find_reported_success(database, item, ending, topic)
@@ -155,7 +158,7 @@ def find_similar_episodes(database: Database, session: ModelSession, query: Task
             is_done=is_done,
             later_success=later,
             superseded_by=thread.superseded_by,
-            refuted_by=_find_refutation(database, done, topic, related) if done else None,
+            refuted_by=_find_refutation(database, done, topic, related) if done else _load_refutation(database, ending),
         )
         found.append((match.score, episode))
     return [episode for _, episode in sorted(found, key=lambda pair: -pair[0])]
@@ -197,6 +200,14 @@ def _find_reported_success(database: Database, item: Item, ending: Ending, topic
         if _has_work(turns) and any(topic <= subject for subject in answers):
             return describe_attempt(database, question, later.ending)
     return None
+
+
+def _load_refutation(database: Database, ending: Ending) -> Attempt | None:
+    """Return the message for which an episode counts as failed, if that refutes it later."""
+    if ending.signal != SIGNAL:
+        return None
+    (turn,) = turn_rows.items(database, [ending.evidence[-1].id])
+    return describe_attempt(database, turn, load_episode(database, turn)[1])
 
 
 def _find_refutation(
@@ -274,7 +285,8 @@ def _judge_episode(episode: PriorEpisode) -> tuple[Verdict, str, tuple[Attempt, 
     if done is not None:
         return "done", f"A conversation about it ended well (id {done.id}).", (done,)
     if attempt.outcome == "failed":
-        return "failed_before", f"A conversation about it ended in failure (id {attempt.id}).", (attempt,)
+        shown = (attempt,) if episode.refuted_by is None else (attempt, episode.refuted_by)
+        return "failed_before", f"A conversation about it ended in failure (id {attempt.id}).", shown
     return "asked_before", f"It was asked before, outcome {attempt.outcome}: id {attempt.id}.", (attempt,)
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from pastchats_memory.text.excerpt import ELLIPSIS, excerpt, weigh_matches
+from pastchats_memory.text.excerpt import excerpt, weigh_matches
 from pastchats_memory.text.lazy_pattern import LazyPattern
 
 LONG_LINE = 120
@@ -24,6 +24,8 @@ OPENING = 0.8
 """Share of its worth that a line has which only opens what follows."""
 EARLY = 0.5
 """Share of the answer up to which a list names steps; its third item is useless without the first."""
+FIRST = 0.15
+"""Worth of the first line of prose of an answer; agents begin their last one with what they reached."""
 LEAST_BYTES = 25
 """Bytes below which a line earns nothing by its position ("Done.", "goal.")."""
 _SENTENCE = LazyPattern(r"(?<=[.!?])(?<!\b\d\.)(?<!\b\d\d\.)\s+(?=[A-Z`*\"'(])")
@@ -58,6 +60,8 @@ _ANNOUNCEMENT = LazyPattern(
 )
 _OPENING = LazyPattern(r"[:：]\s*$")
 """The end of a line that only opens what follows, unless the line itself says what to change."""
+_ITEM = LazyPattern(r"\s*(?:[-*+•|]|\d{1,3}[.)])(?:\s|\Z)|\s*\|")
+"""The start of an item of a list, or of a row of a table."""
 _FURTHER_ITEM = LazyPattern(r"\s*(?!1[.)])\d{1,3}[.)]\s")
 _SENTENCE_END = LazyPattern(r"[.!?:;…|]\W*\Z")
 _FENCE = LazyPattern(r"^\s*(?:```|~~~)")
@@ -80,11 +84,11 @@ _BARE = LazyPattern(r"^[\W_]*$|^\s*#{1,6}\s|^<{5}|^={5}|^>{5}")
 
 
 def key_sentences(text: str, weights: Mapping[str, float], width: int) -> str:
-    """Return at most `width` characters of an answer: the lines that are worth most, in order, with `…` for gaps.
+    """Return at most `width` characters of an answer: the lines that are worth most, in order.
 
     A line is worth the question's words in it, by their `weights`, words of conclusion, and a late position. A line that
     announces, asks or offers more is worth nothing. Code between fences counts by the question's words alone. Edits for a
-    client are worth nothing.
+    client are worth nothing. An item of a list comes with the line that introduces it.
     """
     text = _EDITS.sub("", text).strip()
     if len(text) <= width:
@@ -93,11 +97,33 @@ def key_sentences(text: str, weights: Mapping[str, float], width: int) -> str:
     chosen: set[int] = set()
     left = width
     for line in sorted(lines, key=lambda line: -line.worth):
-        cost = len(line.text) + 2 + (line.place - 1 not in chosen)
+        added = {line.place, *line.needs} - chosen
+        cost = sum(len(lines[place].text) + 1 for place in added)
         if cost <= left and line.worth > 0:
-            chosen.add(line.place)
+            chosen |= added
             left -= cost
     return join_lines(line for line in lines if line.place in chosen) or excerpt(text, weights, width)
+
+
+def find_conclusion(text: str, weights: Mapping[str, float]) -> str:
+    """Return the line of an answer that says most plainly what came of it; empty if none does.
+
+    That is a line of prose, and no item of a list. Of equals, the first line and then the last ones are better.
+    """
+    lines = _weigh_lines(_EDITS.sub("", text).strip(), weights)
+    prose = [line for line in lines if line.worth > 0 and line.is_prose] or [line for line in lines if line.worth > 0]
+    total = sum(weights.values()) or 1.0
+
+    def score(line: Line) -> float:
+        first = FIRST if line is prose[0] else 0.0
+        return _score_line((line.text, False), line.place / len(lines), weights, total) + first
+
+    return max(prose, key=score).text.strip() if prose else ""
+
+
+def reports_change(text: str) -> bool:
+    """Return whether a text says what was changed, or what is to be changed."""
+    return _SOLUTION.search(text) is not None
 
 
 class Line(NamedTuple):
@@ -108,33 +134,37 @@ class Line(NamedTuple):
     text: str
     worth: float
     """Worth for its length; 0 for a line that never helps."""
+    needs: tuple[int, ...] = ()
+    """Place of the line that introduces it, if it is an item of a list."""
+    is_prose: bool = True
+    """Whether it is a sentence of its own, rather than code, a row, an item, or what introduces one."""
 
 
-def list_key_lines(text: str, weights: Mapping[str, float]) -> list[Line]:
-    """Return the lines of an answer that are worth something, in order."""
-    return [line for line in _weigh_lines(_EDITS.sub("", text).strip(), weights) if line.worth > 0]
+def list_lines(text: str, weights: Mapping[str, float]) -> list[Line]:
+    """Return the lines of an answer, in order, each with its worth."""
+    return _weigh_lines(_EDITS.sub("", text).strip(), weights)
 
 
 def join_lines(lines: Iterable[Line]) -> str:
-    """Return chosen lines as a text, with `…` for gaps. They are in order."""
-    parts: list[str] = []
-    following = 0
-    for line in lines:
-        parts += [ELLIPSIS, line.text] if line.place != following else [line.text]
-        following = line.place + 1
-    return "\n".join(parts)
+    """Return chosen lines as a text. They are in order."""
+    return "\n".join(line.text for line in lines)
 
 
 def _weigh_lines(text: str, weights: Mapping[str, float]) -> list[Line]:
     """Return all lines of a text. Room is scarce, so a line has to be worth its bytes."""
     lines = _split_lines(text)
     total = sum(weights.values()) or 1.0
-    return [
-        Line(
-            place, line[0], _score_line(line, place / len(lines), weights, total) / math.sqrt(len(line[0].encode()) + 1)
-        )
-        for place, line in enumerate(lines)
-    ]
+    found: list[Line] = []
+    opening: int | None = None
+    for place, line in enumerate(lines):
+        worth = _score_line(line, place / len(lines), weights, total) / math.sqrt(len(line[0].encode()) + 1)
+        is_item = line[1] or _ITEM.match(line[0]) is not None
+        opens = not is_item and _OPENING.search(line[0]) is not None
+        needs = (opening,) if is_item and opening is not None else ()
+        found.append(Line(place, line[0], worth, needs, not is_item and not opens))
+        if not is_item:
+            opening = place if opens else None
+    return found
 
 
 def _split_lines(text: str) -> list[tuple[str, bool]]:

@@ -28,8 +28,8 @@ _MARGIN_ONLY = LazyPattern(r"\\{1,15}[nrt]|\d{1,6}[→:]|[\s|>]")
 """Breaks and margins; text remains without them if anything else was written."""
 _LABEL = LazyPattern(
     r"""
-    Query:\ |\#\#\ \d{1,3}\.\ |Asked:|Task:|Asked\ before:|Worked\ later:|Superseded\ by:|Changed:\ |Ran:\ |Evidence:
-    |(?:Worked|Failed|Unanswered|Partly\ worked|Answered|Note)(?::|\ \(|[ \t]*(?:\r?\n|\\{1,15}n|\Z))|(Source:\ |More:\ )|Nothing\ found|There\ are\ memories""",
+    Query:\ |\#\#\ \d{1,3}\.\ |Asked:|Task:|Before\ it:|Ended\ later:|Superseded\ by:|Shown\ by:|Said\ next:|Changed:\ |Ran:\ |Evidence:
+    |(?:Ended|Unanswered|Note)(?::|[ \t]*(?:\r?\n|\\{1,15}n|\Z))|(Source:\ |More:\ )|Nothing\ found|There\ are\ memories""",
     re.VERBOSE,
 )
 """The start of a line of a block that is no quotation; some end their entry."""

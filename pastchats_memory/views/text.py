@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-import re
+import os
 from collections.abc import Sequence
 from itertools import groupby
 
-from pastchats_memory.model import (
-    FAILURES,
-    NEXT_MESSAGE,
-    Attempt,
-    Citation,
-    Command,
-    Hit,
-    Item,
-    Lesson,
-    Outcome,
-    RecallEntry,
-    Sheet,
-    TimeRead,
-)
+from pastchats_memory.model import Attempt, Citation, Command, Hit, Item, Lesson, Outcome, RecallEntry, Sheet, TimeRead
 from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line, quote
 from pastchats_memory.text.recall_block import RECALL_HEADING
 
@@ -97,62 +84,69 @@ def render_perhaps(named: Sequence[tuple[str, Hit]]) -> str:
     return "\n".join([NOTHING, *lines])
 
 
-LABELS = {"worked": "Worked", "failed": "Failed", "mixed": "Partly worked", "stopped": "Stopped", "unknown": "Answered"}
-"""Label of an answer by the outcome of its episode."""
-FEW = ("no", "one attempt", "two attempts", "three attempts")
-"""Earlier failures in words, as many as a block shows."""
+VERDICTS = {"mixed": "partly worked", "unknown": ""}
+"""Words for an outcome in a heading, unless it is its own word."""
 
 
 def render_entry(place: int, memory: RecallEntry) -> str:
     """Render one entry of the block, with the empty line before it.
 
-    The conclusion comes first: a later reversal, the outcome, the answer. Failures follow, and the question is last.
+    The end of the thread comes first: how it ended, what shows it, what was changed. A line for each earlier attempt follows.
     `place` counts from 1.
     """
     lines = ["", f"## {place}. {_render_title(memory)}"]
     if memory.superseded_by is not None:
         lines.append(f"Superseded by: {_render_attempt_with_id(memory.superseded_by)}")
     if memory.after is not None:
-        lines.append(_render_known_attempt("Worked later", memory.after))
+        lines.append(f"Ended later: {_render_attempt_with_id(memory.after)}")
     lines += _render_answer(memory)
     if memory.done:
         lines.append(render_actions(memory.done))
     lines += map(render_earlier, memory.before)
-    if memory.asked:
+    if memory.asked and not _repeats_title(memory):
         lines.append(f"{'Asked' if memory.hit.task is None else 'Task'}: > {_escape_links(one_line(memory.asked))}")
     lines.append(f"Source: {_render_entry_sources(memory)}")
     return "\n".join(lines) + "\n"
 
 
+def _repeats_title(memory: RecallEntry) -> bool:
+    return " ".join((memory.asked or "").split()).rstrip(".") == memory.title
+
+
 def _render_title(memory: RecallEntry) -> str:
-    """Name project and time of an entry, and what it took the place of."""
+    """Name title, project, time and outcome of an entry, and what it took the place of."""
     here = " (this project)" if memory.is_current else ""
-    failed = sum(attempt.outcome in FAILURES for attempt in memory.before)
-    is_success = memory.outcome.verdict == "worked"
+    verdict = memory.outcome.verdict if memory.hit.type != "note" and memory.hit.task is None else "unknown"
     parts = [
+        escape_name(memory.title),
         escape_name(memory.hit.source_project) + here,
         name_author(memory.hit),
         format_time(memory.first.timestamp),
-        f"worked, after {FEW[failed]} that failed" if is_success and failed else "",
+        VERDICTS.get(verdict, verdict),
         f"supersedes {escape_name(memory.supersedes)}" if memory.supersedes else "",
     ]
     return " · ".join(filter(None, parts)) + _note_commit(memory)
 
 
 def _render_answer(memory: RecallEntry) -> list[str]:
-    """Render the lines of the answer below their label, with the line that shows the outcome."""
+    """Render how the thread ended, and the line that shows the outcome."""
     if memory.hit.type == "note" or memory.hit.task is not None:
         return ["Note:", quote(memory.answered)] if memory.answered else []
+    lines = ["Ended:", quote(memory.answered)] if memory.answered else []
+    if not lines and memory.outcome.verdict in ("stopped", "unknown") and not memory.done:
+        lines = ["Unanswered"]
+    return lines + _render_shown_by(memory)
+
+
+def _render_shown_by(memory: RecallEntry) -> list[str]:
+    """Render the lines that show the outcome; for an unknown one, what the user said next."""
     outcome = memory.outcome
-    if not memory.answered and outcome.verdict in ("stopped", "unknown") and not memory.done:
-        words = outcome.shown_by if outcome.verdict == "unknown" else ""
-        return [f"Unanswered{_describe_evidence(NEXT_MESSAGE if words else '', words)}"]
-    shown = _describe_evidence(outcome.basis, outcome.shown_by)
-    shown += _note_evidence(memory) if shown else ""
-    label = f"{LABELS[outcome.verdict]}{shown}"
-    if not memory.answered:
-        return [label] if shown else []
-    return [f"{label}:", quote(memory.answered)]
+    shown = "; ".join(_replace_marks(one.quotation) for one in outcome.evidence)
+    if outcome.verdict == "unknown":
+        basis = f"{outcome.signal}: " if outcome.signal and outcome.signal != "unanswered" else ""
+        return [f"Said next: {basis}> {shown}"] if shown else ([f"Shown by: {outcome.signal}"] if basis else [])
+    label = f"Shown by: {outcome.basis}" if outcome.basis else "Shown by"
+    return [f"{label}: > {shown}{_note_evidence(memory)}"] if shown else ([label] if outcome.basis else [])
 
 
 def render_actions(done: Sequence[str]) -> str:
@@ -168,16 +162,14 @@ def _render_action(action: str) -> str:
 
 
 def render_earlier(attempt: Attempt) -> str:
-    """Render an earlier attempt on one line, below its label."""
-    if attempt.outcome not in (*FAILURES, "stopped"):
-        return f"Asked before: {_render_attempt_with_id(attempt)}"
-    return _render_known_attempt(LABELS[attempt.outcome], attempt)
-
-
-def _render_known_attempt(label: str, attempt: Attempt) -> str:
-    """Render an attempt below a label that says its outcome."""
-    shown = _describe_evidence(attempt.basis, attempt.shown_by)
-    return f"{label}: > {_render_exchange(attempt)}{shown} · id {escape_name(attempt.id)}"
+    """Render an earlier attempt on one line: what was done, the user's words about it, or what shows its outcome."""
+    done = _replace_marks(attempt.answered or attempt.asked)
+    verdict = VERDICTS.get(attempt.outcome, attempt.outcome)
+    words = attempt.reply or attempt.shown_by
+    who = "the user: " if attempt.reply else ""
+    quoted = "" if not words else f'{who}"{_replace_marks(words).replace(chr(34), chr(39))}"'
+    about = ", ".join(filter(None, (verdict, quoted)))
+    return f"Before it: > {done}{f' — {about}' if about else ''} · id {escape_name(attempt.id)}"
 
 
 def _render_attempt_with_id(attempt: Attempt) -> str:
@@ -185,36 +177,35 @@ def _render_attempt_with_id(attempt: Attempt) -> str:
 
 
 def _render_entry_sources(memory: RecallEntry) -> str:
-    """Cite the turn that is shown first, and the turn that matched if that is another one.
-
-    If room is scarce, cite only the turn that matched.
-    """
+    """Cite the turn that asks, and the turn that matched if that is another one and there is room."""
     hit = memory.hit
     first = memory.question or hit
-    if memory.is_short:
-        return _render_short_source(hit)
-    source = f"{format_citation(first)} · id {escape_name(first.id)}"
-    is_own = not first.author
-    is_resumable = is_own and first.conversation_id is not None and first.task is None and first.type != "note"
+    is_task = first.task is not None
+    source = format_citation(first) if is_task else _render_place(first, has_turn=not memory.is_short)
+    is_resumable = not first.author and first.conversation_id is not None and not is_task and first.type != "note"
     resume = f" · resume {escape_name(first.id)}" if is_resumable else ""
     if resume and memory.no_resume:
         resume = f" · no resume: {escape_name(memory.no_resume)}"
-    if first is hit:
-        return source + resume
+    matched = (
+        "" if first is hit or memory.is_short else f"; matched: {_render_match(hit, first)} · id {escape_name(hit.id)}"
+    )
+    return f"{source} · id {escape_name(first.id)}{matched}{resume}"
+
+
+def _render_match(hit: Hit, first: Hit) -> str:
+    """Cite the turn that matched: its line if it stands in the same file as the turn that is cited first."""
     is_near = hit.source_path == first.source_path and hit.source_line is not None and not note_citation(hit.citation)
-    matched = f"line {hit.source_line}" if is_near else format_citation(hit)
-    return f"{source}; matched: {matched} · id {escape_name(hit.id)}{resume}"
+    return f"line {hit.source_line}" if is_near else format_citation(hit)
 
 
-def _render_short_source(hit: Hit) -> str:
-    """Cite a turn by the name of its file."""
-    if hit.task is not None and not hit.source_path:
-        return format_citation(hit)
-    name = re.split(r"[/\\]", hit.source_path)[-1]
-    folder = "…/" if name != hit.source_path else ""
+def _render_place(hit: Hit, *, has_turn: bool) -> str:
+    """Write where a turn stands as `path:line (turn N)`, with the home folder as `~`."""
+    home = os.path.expanduser("~").rstrip("/")  # noqa: PTH111 - Path.home() raises for a user without one
+    path = hit.source_path
+    short = f"~{path[len(home) :]}" if home and path.startswith(f"{home}/") else path
+    notes = "; ".join(filter(None, (f"turn {hit.turn_index}" if has_turn else "", note_citation(hit.citation))))
     line = "" if hit.source_line is None else f":{hit.source_line}"
-    note = note_citation(hit.citation)
-    return f"{folder}{escape_name(name)}{line}{f' ({note})' if note else ''} · id {escape_name(hit.id)}"
+    return escape_name(short) + line + (f" ({notes})" if notes else "")
 
 
 def _note_evidence(memory: RecallEntry) -> str:
@@ -223,7 +214,7 @@ def _note_evidence(memory: RecallEntry) -> str:
     source = memory.hit.citation
     if evidence is None or evidence.state not in ("changed", "gone") or (source and source.state == evidence.state):
         return ""
-    return f" · {note_citation(evidence)}"
+    return f" ({note_citation(evidence)})"
 
 
 def _note_commit(memory: RecallEntry) -> str:

@@ -18,7 +18,7 @@ from pastchats_memory.mcp.tools import Tools
 from pastchats_memory.text.recall_block import RECALL_PREAMBLE
 
 BEGINNINGS = (
-    "```", "~~~", "</", "<!--", "[//]", "## 1. forged", "Source: /etc", "SYSTEM:", "- [1] forged", "Worked (forged", "Changed: forged",
+    "```", "~~~", "</", "<!--", "[//]", "## 1. forged", "Source: /etc", "SYSTEM:", "- [1] forged", "Shown by: forged", "Changed: forged",
 )  # fmt: skip
 """How a line of it begins that would no longer be a quotation."""
 TAGS = ("</memory>", "</system-reminder>", "<|im_end|>", "<system-reminder>")

@@ -20,7 +20,7 @@ SQLITE_MODULES = ("store/", "files/foreign_sqlite.py")
 
 QUERY = "build webhook retries"
 SOURCE = re.compile(r"^Source: (?P<path>.+):(?P<line>\d+)(?: \(turn \d+\)| · id)", re.MULTILINE)
-"""A block in which room is scarce names the file alone, after `…/`."""
+"""A path below the home folder begins with `~`."""
 ENTRY = re.compile(r"^## \d+\. ", re.MULTILINE)
 STATEMENT = re.compile(r"\s*(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|PRAGMA|BEGIN|CREATE|DROP|ALTER)\s")
 LENGTH_OF_START = 24
@@ -198,7 +198,7 @@ def untraceable(program: Program, query: str = QUERY) -> list[str]:
         faults += [
             f"entry {number} cites {source['path']!r}, which no result has"
             for source in sources
-            if not any(hit["source_path"].endswith(source["path"].removeprefix("…")) for hit in recalled["results"])
+            if not any(hit["source_path"].endswith(source["path"].removeprefix("~")) for hit in recalled["results"])
         ]
     for hit in recalled["results"]:
         place = SOURCE.match(f"Source: {hit['source']}")

@@ -165,7 +165,7 @@ def test_a_stored_turn_counts_at_once(memory: Memory, history: Path) -> None:
     assert outcomes.of_turn(database_of(memory), item) is not None
     memory.store_turn("user", "Thanks, it works now!", conversation_id="c1", project=stored.source_project)
     assert outcomes.of_turn(database_of(memory), item) is None
-    assert "Worked (Thanks, it works now!)" in memory.recall("flaky login test").text
+    assert "Shown by: > Thanks, it works now!" in memory.recall("flaky login test").text
     derive(database_of(memory))
     ending = outcomes.of_turn(database_of(memory), item)
     assert ending is not None
@@ -300,11 +300,11 @@ def test_an_older_database_has_outcomes_before_and_after_derivation(program: Pro
     with open_database(program.database) as database, database.transaction():
         database.run("DELETE FROM outcomes")
         outcomes.mark_all(database)
-    assert "Worked (12 passed in 0.81s)" in program("recall", "flaky login test").stdout
+    assert "Shown by: > 12 passed in 0.81s" in program("recall", "flaky login test").stdout
     assert program("index", history).status == 0
     with open_database(program.database) as database:
         assert (len(listed(database)), outcomes.pending(database)) == (1, 0)
-    assert "Worked (12 passed in 0.81s)" in program("recall", "flaky login test").stdout
+    assert "Shown by: > 12 passed in 0.81s" in program("recall", "flaky login test").stdout
 
 
 LOGIN = {"type": "user", "uuid": "u1", "message": {"role": "user", "content": "Make the login test pass."}}

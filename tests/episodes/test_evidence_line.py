@@ -33,7 +33,7 @@ def test_an_undecided_episode_shows_the_next_message(program: Program) -> None:
     write_messages(program.home / "chat.jsonl", *SHOWN)
     assert program("index", program.home / "chat.jsonl").status == 0
     line = f"(said next: {NEXT.replace('(', '[').replace(')', ']')})"
-    assert f"\nAnswered {line}:\n" in program("recall", "lock webhook events").stdout
+    assert f"\nSaid next: > {NEXT}\n" in program("recall", "lock webhook events").stdout
     assert f"Outcome: unknown {line}" in program("show", "1").stdout
     for arguments in (["recall", "lock webhook events"], ["show", "1"]):
         body = program(*arguments, "--json").json
@@ -48,9 +48,9 @@ def test_an_undecided_episode_shows_the_next_message(program: Program) -> None:
 @pytest.mark.parametrize(
     ("turns", "line"),
     [
-        ((("assistant", SECOND), ("tool", "$ pytest -q\n8 passed in 1.2s"), ("assistant", "Sent once.")), "Worked (8 passed in 1.2s)"),
-        ((("assistant", FIRST), ("user", BROKEN), ("assistant", "I see.")), f"Failed ({BROKEN})"),
-        ((("assistant", FIRST), ("user", REQUEST), ("assistant", "Let me look.")), f"Failed (the user asked again: {REQUEST})"),
+        ((("assistant", SECOND), ("tool", "$ pytest -q\n8 passed in 1.2s"), ("assistant", "Sent once.")), "Shown by: > 8 passed in 1.2s"),
+        ((("assistant", FIRST), ("user", BROKEN), ("assistant", "I see.")), f"Shown by: > {BROKEN}"),
+        ((("assistant", FIRST), ("user", REQUEST), ("assistant", "Let me look.")), f"Shown by: the user asked again: > {REQUEST}"),
     ],
     ids=["a line that says so", "words that say so", "asked again"],
 )  # fmt: skip
@@ -59,7 +59,7 @@ def test_an_unclear_evidence_line_has_a_basis(
 ) -> None:
     write_messages(history, ("user", REQUEST), *turns)
     memory.index([history])
-    assert f"\n{line}:\n" in memory.recall("lock around the sending of webhook events twice").text
+    assert f"\n{line}\n" in memory.recall("lock around the sending of webhook events twice").text
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_a_tight_budget_drops_the_next_message_first(memory: Memory, history: Pa
     write_messages(history, *SHOWN)
     memory.index([history])
     whole = memory.recall("lock webhook events")
-    assert "said next" in whole.text
+    assert "Said next" in whole.text
     little = memory.recall("lock webhook events", whole.tokens - 1)
     assert little.entries
-    assert "said next" not in little.text
+    assert "Said next" not in little.text

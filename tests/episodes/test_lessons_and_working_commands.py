@@ -96,7 +96,10 @@ def test_complaints_of_one_conversation_are_one_chain(tmp_path: Path) -> None:
         assert [one.asked for one in lesson.attempts] == [question, "still 500"]
         assert lesson.ended_by.asked == "no, same 500. look at the log"
         (entry,) = memory.recall("login endpoint returns 500 after the upgrade to Django").entries
-        assert (entry.outcome.verdict, [one.asked for one in entry.before]) == ("worked", [question, "still 500"])
+        assert (entry.outcome.verdict, [(one.asked, one.reply) for one in entry.before]) == (
+            "worked",
+            [(question, "still 500")],
+        )
         (failed,) = memory.recall("login endpoint returns 500 after the upgrade", outcome="failed").entries
         assert failed.after is not None
         assert failed.after.asked == "no, same 500. look at the log"

@@ -17,13 +17,14 @@ BLOCK = """# Memory Recall
 
 Query: webhook retries
 
-## 1. courier · 2026-02-03 13:21
-Asked:
-> Build the retries.
->   with jitter
-Answered:
+## 1. Build the retries. · courier · 2026-02-03 13:21 · worked
+Ended:
 > Done: full jitter.
-Source: /home/mira/x.jsonl:2 (turn 0) · id 85
+>   with a cap
+Shown by: > It holds.
+Before it: > A fixed delay. — failed, the user: "It fell over." · id 12
+Asked: > Build the retries.
+Source: ~/x.jsonl:2 (turn 0) · id 85 · resume 85
 
 ## 2. courier · 2026-02-05
 Changed: pump.py · Ran: make test
@@ -31,10 +32,11 @@ Note:
 > A fixed delay failed.
 Source: notes.md:21 (turn 2) · id 7
 
-## 3. courier · 2026-02-06
+## 3. Which queue? · courier · 2026-02-06
 Unanswered
+Said next: > Hello?
 Asked: > Which queue?
-Source: …/x.jsonl:9 · id 92
+Source: /home/mira/x.jsonl:9 · id 92
 """
 
 
@@ -78,7 +80,9 @@ def test_a_whole_recall_block_is_removed_without_a_trace(form: str) -> None:
     hit = Hit(1, 1.0, 1.0, 1, 1, 1.0, "85", "prompt", "", "", "user", "x.jsonl", 3, "courier", "c", 0, None, {})
     stored = StoredTask(1, "T-1", "Build the retries", "", "task", "pending", "todo", None, (), "courier", None, (), "x.jsonl", 3,
                         None, None, None, None, (), (), (), (), {})  # fmt: skip
-    other = Attempt("3", "Build the retries", "A fixed delay.", "failed", "no", None, "x.jsonl", 1)
+    other = Attempt(
+        "3", "Build the retries", "A fixed delay.", "failed", "no", None, "x.jsonl", 1, reply="no, the same"
+    )
     memory = RecallEntry(
         hit=hit, asked="Build the retries.\n  with jitter", answered="Full jitter.", is_current=True,
         outcome=Outcome("failed", (Evidence("still down", "x.jsonl", 3),)), done=("$ make test",), before=(other,), after=other, superseded_by=other,
@@ -89,7 +93,7 @@ def test_a_whole_recall_block_is_removed_without_a_trace(form: str) -> None:
 
 
 def test_a_block_that_was_cut_short_leaves_nothing_and_a_quotation_below_a_whole_one_stays() -> None:
-    assert strip_recall_blocks(BLOCK[: BLOCK.index("Source: /home")]) == ""
+    assert strip_recall_blocks(BLOCK[: BLOCK.index("Source: ~")]) == ""
     assert strip_recall_blocks(f"{BLOCK}> And this?") == "> And this?"
 
 

@@ -55,9 +55,46 @@ def test_an_attempt_that_worked_is_never_dropped_for_one_that_failed(budget: int
     assert "9" in {entry.hit.id for entry in block.entries}
 
 
-def test_a_short_entry_names_the_file_without_its_folder() -> None:
+def test_a_short_entry_names_the_whole_path_without_the_turn() -> None:
     block = fit(700, make_entry("1", write_answer(DECISIVE)))
-    assert block.text.endswith("Source: …/1.jsonl:3 · id 1\n")
+    assert block.text.endswith("Source: /home/ada/histories/pottery/1.jsonl:3 · id 1 · resume 1\n")
+
+
+def test_the_home_folder_is_written_as_a_tilde(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/ada")
+    assert fit(9000, make_entry("1", DECISIVE)).text.endswith(
+        "Source: ~/histories/pottery/1.jsonl:3 (turn 0) · id 1 · resume 1\n"
+    )
+
+
+def test_the_ends_of_several_threads_come_before_the_details_of_one() -> None:
+    ends = [f"Thread {number} ended well, with nothing of the question in it." for number in range(4)]
+    entries = [
+        make_entry(str(number), f"{end}\n{DECISIVE}\n{write_answer(DECISIVE)}") for number, end in enumerate(ends)
+    ]
+    block = fit(1200, *entries)
+    assert [end for end in ends if end in block.text] == ends
+
+
+def test_an_item_of_a_list_comes_with_the_line_that_introduces_it() -> None:
+    answer = f"The course is full.\nDo this before the next firing:\n- sweep the floor of the studio\n- {DECISIVE}\n{write_answer()}"
+    shown = fit(500, make_entry("1", answer)).text
+    assert "> Do this before the next firing:\n> - " in shown
+
+
+@pytest.mark.parametrize("budget", range(250, 1500, 50))
+def test_no_line_is_only_an_ellipsis(budget: int) -> None:
+    entries = [make_entry(str(number), write_answer(DECISIVE)) for number in range(3)]
+    assert "> …\n" not in fit(budget, *entries).text
+
+
+@pytest.mark.parametrize("budget", [450, 600, 900, 1500])
+def test_the_reply_that_rejects_an_end_is_never_cut(budget: int) -> None:
+    refusal = "That only hides the stain, and the glaze runs as before, so this is not what I asked you for."
+    shown = (Evidence(refusal, "1.jsonl", 4, None),)
+    for verdict in ("failed", "unknown"):
+        entry = make_entry("1", write_answer(DECISIVE))._replace(outcome=Outcome(verdict, shown))
+        assert refusal in fit(budget, entry).text
 
 
 def test_a_whole_entry_names_the_whole_path() -> None:
@@ -65,15 +102,18 @@ def test_a_whole_entry_names_the_whole_path() -> None:
     assert block.text.endswith("Source: /home/ada/histories/pottery/1.jsonl:3 (turn 0) · id 1 · resume 1\n")
 
 
-def test_the_conclusion_comes_first_then_actions_failures_and_the_question() -> None:
-    failure = Attempt("5", "Lower the shelf", "I lowered it", "failed", "It runs still.", None, "5.jsonl", 1)
+def test_the_end_comes_first_then_its_evidence_actions_earlier_attempts_and_the_question() -> None:
+    failure = Attempt(
+        "5", "Lower the shelf", "I lowered it", "failed", "It runs", None, "5.jsonl", 1, reply="It runs still."
+    )
     block = fit(4000, make_entry("1", DECISIVE, "worked", before=(failure,), done=("$ make fire", "kiln.toml")))
     assert block.text.split("\n")[4:] == [
-        "## 1. pottery · 2026-05-01 08:00 · worked, after one attempt that failed",
-        "Worked (The kiln is fine now.):",
+        "## 1. pottery · 2026-05-01 08:00 · worked",
+        "Ended:",
         f"> {DECISIVE}",
+        "Shown by: > The kiln is fine now.",
         "Changed: kiln.toml · Ran: make fire",
-        "Failed: > Lower the shelf → I lowered it (It runs still.) · id 5",
+        'Before it: > I lowered it — failed, the user: "It runs still." · id 5',
         "Asked: > Why does the glaze run in the kiln, number 1?",
         "Source: /home/ada/histories/pottery/1.jsonl:3 (turn 0) · id 1 · resume 1",
         "",
@@ -84,7 +124,7 @@ def test_a_prompt_without_an_answer_is_shown_as_unanswered() -> None:
     asked = make_entry("1", DECISIVE)._replace(answered=None)
     next_message = Outcome("unknown", (Evidence("Are you there?", "1.jsonl", 4),), "unanswered")
     assert "\nUnanswered\nAsked: >" in fit(4000, asked).text
-    assert "\nUnanswered (said next: Are you there?)\nAsked: >" in fit(4000, asked._replace(outcome=next_message)).text
+    assert "\nUnanswered\nSaid next: > Are you there?\nAsked: >" in fit(4000, asked._replace(outcome=next_message)).text
 
 
 def test_the_parts_of_a_block_are_counted_together_since_each_count_may_ask_another_process() -> None:

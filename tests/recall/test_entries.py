@@ -88,7 +88,7 @@ def test_an_attempt_whose_command_failed_is_not_quoted_as_the_answer(memory: Mem
 def test_the_last_answer_is_quoted_if_it_has_few_words_of_the_question(memory: Memory, tmp_path: Path) -> None:
     conclusion = ("assistant", "40 of 40 pass. The cause was `client_max_body_size` in the second server block.")
     index(memory, tmp_path / "history", (("user", UPLOAD), EDIT, TRIED, conclusion, ("user", "Thanks, it works.")))
-    assert entries(memory)[0].answered == f"{TRIED[1]}\n{conclusion[1]}"
+    assert entries(memory)[0].answered == f"{conclusion[1]}\n{TRIED[1]}"
 
 
 PLAN = f"1. Read nginx.conf. 2. Fix: {UPLOAD}"
@@ -179,17 +179,17 @@ OTHER = "$ pytest tests/roses.py -q\n3 passed in 0.20s"
 @pytest.mark.parametrize(
     ("run", "has_worked"), [(PASSING, True), (OTHER, False)], ids=["the same file", "another file"]
 )
-def test_an_undecided_diagnosis_names_the_later_episode_that_repaired_its_command(
+def test_an_undecided_diagnosis_leads_to_the_later_episode_that_repaired_its_command(
     memory: Memory, tmp_path: Path, run: str, has_worked: bool
 ) -> None:
     turns = (
         ("user", UPLOAD), ("tool", FAILING), CAUSE, ("user", "Where is that limit set?"), ("assistant", "In nginx.conf, line 3."),
-        ("user", "Raise it."), ("assistant", "I raised client_max_body_size to 8m."), ("tool", run), ("assistant", "It passes."),
+        ("user", "Raise the limit of bytes for a body there."), ("assistant", "I raised client_max_body_size to 8m."), ("tool", run), ("assistant", "It passes."),
     )  # fmt: skip
     index(memory, tmp_path / "history", turns, failed=FAILING)
     (entry, *_) = memory.recall(UPLOAD, 3000).entries
-    assert entry.asked == UPLOAD
-    assert (entry.after is not None and entry.after.asked == "Raise it.") is has_worked
+    assert UPLOAD.startswith(entry.title.rstrip("…"))
+    assert (entry.asked == "Raise the limit of bytes for a body there.") is has_worked
 
 
 def test_everything_that_an_entry_shows_counts_as_given(memory: Memory, tmp_path: Path) -> None:
@@ -228,7 +228,7 @@ def test_an_episode_has_one_time_and_one_source_whichever_turn_of_it_matched(mem
     answered = memory.recall("raised the limit for photos of the gallery to 8 MB")
     assert [block.entries[0].hit.role for block in (asked, answered)] == ["user", "assistant"]
     for block in (asked, answered):
-        assert re.search(r"^## 1\. garden · 2026-05-01 \d\d:00$", block.text, re.MULTILINE)
+        assert re.search(r"^## 1\. Uploading .* · garden · 2026-05-01 \d\d:00 · worked$", block.text, re.MULTILINE)
         assert re.search(r"^Source: .*c1\.jsonl:1 \(turn 0\) · id 1\b", block.text, re.MULTILINE)
     assert answered.text.endswith("; matched: line 3 · id 3 · resume 1\n")
 

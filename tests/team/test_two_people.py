@@ -30,7 +30,7 @@ def test_recall_answers_from_the_copy_with_outcome_and_author(ada: Person, bob: 
     block = bob.recall()
     assert "· by ada ·" in block.text
     assert block.warnings == ()
-    assert "\nWorked (" in block.text
+    assert "\nShown by: > " in block.text
     assert ANSWERED in block.text
     (entry,) = block.entries
     assert (entry.hit.author, entry.outcome.verdict) == ("ada", "worked")

@@ -77,7 +77,7 @@ class RecallBrief(View):
     shown_by: Annotated[ShownBy, At("outcome.shown_by")]
     asked: str | None
     answered: str | None
-    entry: Annotated[RecallEntry, At(""), Flat(("done", "failed_before", "worked_later", "superseded_by"))]
+    entry: Annotated[RecallEntry, At(""), Flat(("title", "done", "before", "ended_later", "superseded_by"))]
     project: Annotated[str, At("hit.source_project")]
     current_project: Annotated[bool, At("is_current")]
     timestamp: Annotated[str | None, At("hit.timestamp")]

@@ -55,6 +55,8 @@ _NO_WORDS = LazyPattern(
     r"""[ \t]*(?:
         [!$%][ \t]*\S | .*(?:;[ ]do\b|\ &&\ |\$\()              # a command for the shell
       | (?:@|\.{0,2}[/\\]|~[/\\]|[A-Za-z]:[/\\]|https?://)\S*[ \t]*\Z       # a path, a link
+      | [A-Za-z]:\\[^.?!]*\Z | [\[{]\s*["{\[]                              # a path of Windows with blanks, JSON
+      | (?:\w+[ ]){0,2}(?:conversation|session|chat)[ ](?:transcript|log|export|history)\b   # the heading of a copy
       | (?:you\ are|act\ as|you're)\ (?:an?|the|my|in)\b        # a role for the model
       | caveat:\ the\ messages\ below
       | this\ session\ is\ being\ continued

@@ -25,6 +25,11 @@ from pastchats_memory.episodes.titles import TITLE_WIDTH, find_title
         pytest.param(["/plan Fire the kiln at night"], "Fire the kiln at night", id="the words of a command"),
         pytest.param(["/srv/kiln/fire.py\nWhy is it slow at night?"], "Why is it slow at night?", id="below a path"),
         pytest.param(["1c5d0a41-9f0e-4c1b-8d2a-5f60718293a4", "Fire the kiln"], "Fire the kiln", id="behind a UUID"),
+        pytest.param([r"C:\Users\ada\my kiln", "Fire the kiln"], "Fire the kiln", id="behind a path with a blank"),
+        pytest.param(['{"task_id": "b2"}', "Fire the kiln"], "Fire the kiln", id="behind JSON"),
+        pytest.param(
+            ["Development Session Transcript", "Fire the kiln"], "Fire the kiln", id="behind a copy's heading"
+        ),
         pytest.param(["New Chat", "Fire the kiln"], "Fire the kiln", id="behind a client's placeholder"),
         pytest.param(["You are a potter.\nFire the kiln at night."], "Fire the kiln at night", id="below a role"),
         pytest.param(["<context>a b c</context>\nFire the kiln"], "Fire the kiln", id="without a client's context"),

@@ -58,7 +58,7 @@ CLAUSES = {
     "its",
 }
 """Words at the start of a test's name that make it a half sentence or one that needs the test above it."""
-JSON_FIELDS = {"asked", "files_taken", "going", "is_asked", "said_next"}
+JSON_FIELDS = {"asked", "asked_before", "files_taken", "going", "is_asked", "said_next"}
 """Fields of the published JSON. They may be fields of a class, since programs that read the JSON depend on them."""
 NOT_IMPERATIVE = {"What", "Who", "Whoever", "Whether", "Where", "How", "Of"}
 """Words that begin a clause."""

@@ -5,7 +5,7 @@ Annotations are evaluated here (no `from __future__ import annotations`): a name
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from pastchats_memory.fields import (
     FIRST,
@@ -591,6 +591,45 @@ class Context(NamedTuple):
     tokens: int
     """Tokens of the text, never over the budget."""
     warnings: tuple[str, ...] = ()
+
+
+PACKET_SECTIONS = ("task", "open", "refused", "decided", "changed", "ran", "answer", "since")
+"""Parts of a packet, in the order in which they are shown."""
+
+
+@shown_as("PacketLineView")
+class PacketLine(NamedTuple):
+    """One line of a packet, with the turn that shows it."""
+
+    section: Annotated[
+        str,
+        one_of(*PACKET_SECTIONS),
+        "task: the user's words; open: what is left; refused: what the user refused, and why; decided: the user's decisions; "
+        "changed: a file; ran: a command with its last result; answer: how the last answer ends; since: a file that "
+        "changed after the session.",
+    ]
+    text: Annotated[str, "On one line, whole sentences where they fit."]
+    id: ItemId
+    """The turn or the task; empty for a turn that a hook read and that is not stored yet."""
+    source_line: Line
+    turn_index: Annotated[int, HIDDEN] = 0
+
+
+PacketMoment = Literal["compaction", "return", "handoff"]
+"""When an agent gets a packet."""
+
+
+class Packet(NamedTuple):
+    """The state of a conversation: its task, decisions, refusals, files, commands, and what is open."""
+
+    moment: Annotated[PacketMoment, HIDDEN]
+    project: str
+    conversation_id: str
+    title: str
+    outcome: Annotated[OutcomeWord, "Outcome of its last episode."]
+    until: Annotated[Time, "Time of its last turn."]
+    source_path: SourcePath
+    lines: Annotated[tuple[PacketLine, ...], "The most useful first."]
 
 
 class Progress(NamedTuple):

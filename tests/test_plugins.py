@@ -87,6 +87,29 @@ def test_every_hook_of_a_plugin_answers_by_the_protocol_of_its_agent(own_demo: P
             assert answer is None
 
 
+@pytest.mark.parametrize("agent", ["claude-code", "gemini"])
+def test_a_subagent_gets_the_memory_behind_its_prompt_without_a_decision(own_demo: Program, agent: str) -> None:
+    hooked = own_demo.with_variables(
+        XDG_STATE_HOME=str(own_demo.home / "state"), PASTCHATS_MEMORY_HOOK_SECONDS=str(HANG_S)
+    )
+    dialect = targets()[agent]
+    event = next(event for event, action in dialect.events.items() if action in {"warn", "brief"})
+    command = json.loads(FILES[f"{PLUGINS[agent]}/hooks/hooks.json"])["hooks"][event][0]["hooks"][0]["command"]
+
+    def brief(prompt: str) -> Any:
+        call = {"tool_name": dialect.subagents[0], "tool_input": {"agent_name": "a", "prompt": prompt}}
+        return run_hook(command, {"session_id": "s1", "cwd": str(own_demo.home), **call}, hooked)
+
+    asked = "How did we build the webhook retries with backoff?"
+    output = brief(asked)["hookSpecificOutput"]
+    assert set(output) == {"hookEventName", dialect.input_key}
+    changed = output[dialect.input_key]
+    assert changed["agent_name"] == "a"
+    assert changed["prompt"].startswith(f"{asked}\n\nEarlier conversations on this machine")
+    assert brief(changed["prompt"]) is None
+    assert brief("Which orchids flower in a cold greenhouse in December?") is None
+
+
 @pytest.mark.parametrize("agent", PLUGINS)
 def test_the_server_of_a_plugin_is_a_command_of_the_program(program: Program, agent: str) -> None:
     name = "gemini-extension.json" if agent == "gemini" else ".mcp.json"

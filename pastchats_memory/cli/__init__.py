@@ -29,6 +29,8 @@ COMMANDS = {
     "show": "Show one item in full, with its neighbours",
     "open": "Open the source of a hit in your editor",
     "resume": "Print the command that resumes a session",
+    "where": "Show where the last session here stopped",
+    "handoff": "Print a page with which another agent goes on",
     "task": "Add, change, list and link tasks",
     "capture": "Turn a thought into a task, or a comment on one",
     "ask": "Answer plain questions: 'what is blocked?'",
@@ -78,6 +80,7 @@ COMPLETION_VARIABLE = "_PASTCHATS_MEMORY_COMPLETE"
 
 SHARED_MODULES = {
     "resume": ("open", "resume"),
+    "handoff": ("where", "handoff"),
     "digest": ("timeline", "digest"),
     "prune": ("forget", "prune"),
     "purge": ("forget", "purge"),

@@ -71,15 +71,18 @@ def refutes(request: str) -> bool:
 
 def is_decision(request: str) -> bool:
     """Return whether a short request settles something that it names, or puts one thing in the place of another."""
-    typed = split_paste(find_instruction(request)).typed
-    if len(typed) > LONGEST_DECISION:
+    if len(split_paste(find_instruction(request)).typed) > LONGEST_DECISION:
         return False
-    if any(one.old and one.news for one in find_replacements(request)):
-        return True
-    return any(
-        _DECIDES.search(sentence) and not _UNDECIDED.search(sentence) and measure_topic(sentence) >= LEAST_TOPIC
-        for sentence in _SENTENCE.split(typed)
-    )
+    return any(one.old and one.news for one in find_replacements(request)) or bool(find_decisions(request))
+
+
+def find_decisions(request: str) -> list[str]:
+    """Return the sentences of a request, without its pastes, that settle something they name."""
+    return [
+        sentence
+        for sentence in _SENTENCE.split(split_paste(find_instruction(request)).typed)
+        if _DECIDES.search(sentence) and not _UNDECIDED.search(sentence) and measure_topic(sentence) >= LEAST_TOPIC
+    ]
 
 
 def leaves_work_open(answer: str) -> bool:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pastchats_memory.files.folders import DATABASE_VARIABLE, JUDGING_VARIABLE
+from pastchats_memory.formats.base.hooks import replaced_input
 from pastchats_memory.hooks.limit import seconds_since_start
 from pastchats_memory.hooks.state import find_state, is_any_waiting, name_state
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pastchats_memory.formats.base.format import Format
+    from pastchats_memory.formats.base.hooks import HookAction, HookDialect
     from pastchats_memory.hooks.event import HookEvent
 
 LIMIT_S = 2.0
@@ -73,6 +75,9 @@ def _handle(arguments: list[str], give_up: float) -> None:
         _note(state, arguments, "stayed silent, since many hooks ran at once")
         return
     received = _parse(arguments, _read_input(give_up))
+    if _briefs(agent, action, received) and not wait_in_queue(state, give_up - ANSWER_S):
+        _note(state, arguments, "stayed silent, since many hooks ran at once")
+        return
     if action in ("greet", "compact", "index"):
         _request_index(find_state(database), agent.name, database, received.transcript)
     if state is not None and (action == "compact" or received.source == "compact"):
@@ -82,7 +87,7 @@ def _handle(arguments: list[str], give_up: float) -> None:
 
         background.start(find_state(database))
     did = "asked for an index run" if action in ("compact", "index") else "stayed silent"
-    if _is_answered(action, received):
+    if _is_answered(action, received) or _briefs(agent, action, received):
         answer = _answer_in_time(lambda: _work(arguments, format_, received, database), arguments, give_up)
         if answer is None:
             did = "ran out of time"
@@ -106,6 +111,11 @@ def _is_answered(action: str, received: HookEvent) -> bool:
     return (
         action == "greet" or (action == "warn" and _is_action(received)) or (action == "cure" and _has_error(received))
     )
+
+
+def _briefs(agent: HookDialect, action: str, received: HookEvent) -> bool:
+    """Check whether a call starts a subagent, which has nothing but its prompt."""
+    return action in ("warn", "brief") and received.tool in agent.subagents
 
 
 def _is_action(received: HookEvent) -> bool:
@@ -231,21 +241,38 @@ def _answer(format_: Format, event: str, received: HookEvent, database: str | No
     if agent is None:
         return None
     action = agent.events[event]
-    if action == "recall":
-        from pastchats_memory.hooks.prompt import is_worth_asking, strip_wrappers
+    if _briefs(agent, action, received):
+        from pastchats_memory.hooks.brief import brief_subagent
 
-        received = received._replace(prompt=strip_wrappers(received.prompt, format_))
-        if not is_worth_asking(received.prompt):  # most prompts of a session steer it without a new topic
-            return None
+        arguments = brief_subagent(received, database)
+        return replaced_input(event, agent.input_key, arguments) if arguments else None
     if action in ("warn", "cure"):
         from pastchats_memory.hooks import warning
 
-        line = (warning.warn if action == "warn" else warning.name_cure)(received, database)
-        return agent.context(event, line) if line else None
+        context = (warning.warn if action == "warn" else warning.name_cure)(received, database)
+    elif action == "greet":
+        from pastchats_memory.hooks.session_start import greet
+
+        context = greet(received, database, format_)
+    else:
+        context = _recall(format_, received, database)
+    return agent.context(event, context) if context else None
+
+
+def _recall(format_: Format, received: HookEvent, database: str | None) -> str | None:
+    """Return the context for a prompt; most prompts of a session steer it without a new topic, and get none."""
+    from pastchats_memory.hooks.prompt import goes_on, is_worth_asking, strip_wrappers
+
+    received = received._replace(prompt=strip_wrappers(received.prompt, format_))
+    if goes_on(received.prompt):
+        from pastchats_memory.hooks.session_start import recall_where
+
+        return recall_where(received, database)
+    if not is_worth_asking(received.prompt):
+        return None
     from pastchats_memory.hooks import answers
 
-    context = answers.recall(received, database) if action == "recall" else answers.greet(received, database)
-    return agent.context(event, context) if context else None
+    return answers.recall(received, database)
 
 
 def _read_input(give_up: float) -> bytes | None:

@@ -1,4 +1,4 @@
-"""Answer an agent's events: recall for a prompt, a line at a session's start.
+"""Recall for a prompt, if it needs it.
 
 Most prompts get nothing, so what writes a block is imported only for the others. Every function raises MemoryFault if the
 database or the configuration cannot be read.
@@ -86,24 +86,3 @@ def _may_team_answer(database: Database, config: Config, query: str, project: st
     with open_database(path, create=False, vec0=False) as copy:
         evidence = measure_words(copy, query, project)
     return evidence is None or evidence.may_answer
-
-
-def greet(event: HookEvent, database: str | None) -> str | None:
-    """Return a line about the memory and the command that asks it.
-
-    There is no line if the memory is empty.
-    """
-    from pastchats_memory.hooks import session
-    from pastchats_memory.hooks.block import open_memory
-
-    if (state := find_state(database)) is not None:
-        session.forget_old(state)
-    config = load(database, here=Path(event.cwd) if event.cwd else None)
-    with open_memory(config) as memory:
-        turns = memory.status().turns
-    if not turns:
-        return None
-    return (
-        f"pastchats-memory holds {turns:,} turns of earlier conversations on this machine. "
-        "Before new work: pastchats-memory recall 'the task in a few words' (one item whole: pastchats-memory show ID)."
-    )

@@ -25,7 +25,7 @@ class HookEvent(NamedTuple):
     response: object = None
     """Its result: an object or a text."""
     source: str = ""
-    """Why a session starts, such as `compact`."""
+    """Why a session starts: `startup`, `resume`, `clear` or `compact`."""
 
 
 def parse_event(body: object) -> HookEvent:

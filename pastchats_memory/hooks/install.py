@@ -116,7 +116,8 @@ def plan_install(
 
 def hook_entry(agent: HookDialect, event: str, line: str) -> dict[str, Any]:
     """Return the entry for an event; an event of calls names the tools."""
-    tools = {"warn": agent.tools, "cure": agent.runners}.get(agent.events[event])
+    before = "|".join(filter(None, (agent.tools, *agent.subagents)))
+    tools = {"warn": before, "brief": before, "cure": agent.runners}.get(agent.events[event])
     return {**({"matcher": tools} if tools else {}), **agent.entry(line)}
 
 

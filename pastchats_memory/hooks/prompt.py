@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 from pastchats_memory.text.instruction import parse_template
 from pastchats_memory.text.pasted import split_paste
 from pastchats_memory.text.recall_block import strip_recall_blocks
-from pastchats_memory.text.topics import measure_topic
+from pastchats_memory.text.topics import is_resuming, measure_topic
 
 if TYPE_CHECKING:
     from pastchats_memory.formats.base.format import Format
 
 LONGEST_QUERY = 1200
 """Characters; the model reads some 250 tokens, and a task is named at the start or at the end of a prompt."""
+LONGEST_GO_ON = 60
+"""Characters of a prompt that only says to go on."""
 LEAST_TOPIC = 0.5
 """Topic that a prompt has to name; one that only steers the work needs no recall."""
 WHOLE_SENTENCE = 7
@@ -38,6 +40,11 @@ def strip_wrappers(prompt: str, format_: Format) -> str:
     text = dialect.parse_prompt(text).text.strip()
     command = _COMMAND.match(text)
     return "" if command and command["name"].lower() in dialect.commands else text
+
+
+def goes_on(prompt: str) -> bool:
+    """Check whether a prompt only says to go on."""
+    return len(prompt) <= LONGEST_GO_ON and is_resuming(prompt)
 
 
 def query_for(prompt: str) -> str | None:

@@ -94,7 +94,7 @@ if TYPE_CHECKING:
     from pastchats_memory.maintenance.forget import ForgetResult, Selector
     from pastchats_memory.maintenance.health import HealthCheck, RepairReport, Status
     from pastchats_memory.maintenance.redact_stored import RedactReport, StoredSecrets
-    from pastchats_memory.model import Progress, Sheet
+    from pastchats_memory.model import Packet, Progress, Sheet
     from pastchats_memory.recall.pipeline import Found
     from pastchats_memory.recall.request import RecallRequest
     from pastchats_memory.store.backup import Counts
@@ -465,6 +465,33 @@ class Memory:
 
         item = self._find_item(id_)
         return None if item is None else find_resumption(self._database, ResumableTurn.of_item(item))
+
+    def where(self) -> Packet | None:
+        """Return where the last session in the present folder stopped; None if nothing is known."""
+        from pastchats_memory.recall.packet import find_last_packet
+
+        project = find_current_project()
+        with self._open_snapshot(project) as database:
+            return find_last_packet(database, project, Path.cwd(), None) if project else None
+
+    def handoff(self, id_: str | None = None) -> Packet | None:
+        """Return the packet of a conversation for another agent; None without such a conversation.
+
+        `id_` is the id of the conversation or of one of its turns; None stands for the last session in the present folder.
+        """
+        from pastchats_memory.recall.packet import HANDOFF, fit_packet, load_packet
+        from pastchats_memory.store import turns
+
+        project = find_current_project()
+        with self._open_snapshot(project) as database:
+            if id_ is None:
+                id_ = turns.find_newest_conversation(database, project, None) if project else None
+            elif (
+                number_of(id_) is not None and (item := next(iter(turns.items(database, [int(id_)])), None)) is not None
+            ):
+                id_ = item.conversation_id
+            packet = load_packet(database, id_, "handoff") if id_ else None
+            return packet and fit_packet(packet, HANDOFF)
 
     def resume_lines(self, found: Iterable[Hit | Item]) -> dict[str, str]:
         """Return the command lines that resume the sessions of the turns among hits or items, by id.

@@ -262,6 +262,16 @@ def of_conversation(database: Database, conversation_id: str) -> list[Item]:
     return _items(database, "p.conversation_id = ?", (conversation_id,))
 
 
+def find_newest_conversation(database: Database, project: str, not_conversation: str | None) -> str | None:
+    """Return the conversation of a project in which the user wrote last, another than one; None if there is none."""
+    found: str | None = database.value(
+        "SELECT conversation_id FROM visible_prompts WHERE source_project = ?1 AND role = 'user' AND timestamp IS NOT NULL "
+        "AND conversation_id IS NOT NULL AND conversation_id IS NOT ?2 ORDER BY timestamp DESC, id DESC LIMIT 1",
+        (project, not_conversation),
+    )
+    return found
+
+
 def with_changed_file(database: Database, names: Collection[str], project: str) -> Iterator[tuple[Item, str | None]]:
     """Yield the turns whose tool calls mention a file by one of its names, and their folders, the newest first.
 

@@ -29,7 +29,8 @@ _MARGIN_ONLY = LazyPattern(r"\\{1,15}[nrt]|\d{1,6}[→:]|[\s|>]")
 _LABEL = LazyPattern(
     r"""
     Query:\ |\#\#\ \d{1,3}\.\ |Asked:|Task:|Before\ it:|Ended\ later:|Superseded\ by:|Shown\ by:|Said\ next:|Changed:\ |Ran:\ |Evidence:
-    |(?:Ended|Unanswered|Note)(?::|[ \t]*(?:\r?\n|\\{1,15}n|\Z))|(Source:\ |More:\ )|Nothing\ found|There\ are\ memories""",
+    |(?:Ended|Unanswered|Note|Answered|Open|Refused|Decided|Changed(?:\ since)?|Ran)(?::|[ \t]*(?:\r?\n|\\{1,15}n|\Z))
+    |(Source:\ |More:\ )|Nothing\ found|There\ are\ memories""",
     re.VERBOSE,
 )
 """The start of a line of a block that is no quotation; some end their entry."""

@@ -69,6 +69,28 @@ def is_small_talk(text: str) -> bool:
     return all(word in talk or word in FUNCTION_WORDS for word in found) and not talk.isdisjoint(found)
 
 
+def is_resuming(text: str) -> bool:
+    """Check whether a text only asks to go on with earlier work."""
+    asking, others = frozenset(_list_words("resuming")), frozenset(_list_words("beside"))
+    found = [
+        part for word in WORD.findall(separate_spaceless(text.lower())) for part in _split_listed(word, asking | others)
+    ]
+    allowed = asking | others | FUNCTION_WORDS | _read_talk()
+    return not asking.isdisjoint(found) and allowed.issuperset(found)
+
+
+def _split_listed(word: str, listed: frozenset[str]) -> list[str]:
+    """Return a word, or the listed words in a run of a script without spaces, the longest first, and what is left."""
+    if not is_spaceless(word):
+        return [word]
+    parts = []
+    for one in sorted(filter(is_spaceless, listed), key=len, reverse=True):
+        if one in word:
+            parts.append(one)
+            word = word.replace(one, "")
+    return [*parts, *filter(None, [word])]
+
+
 def _rate_word(word: str, unlisted: float) -> float:
     """Return the worth of a lower-case word, whatever its ending; `unlisted` if no list has it."""
     if is_spaceless(word):

@@ -58,6 +58,8 @@ COMMAND_TRIES: Mapping[str, tuple[str, ...]] = {
     "show": ("{turn}", "t:{key}", "c:1", "a:1", "--conversation {conversation}"),
     "open": ("{turn} --print",),
     "resume": ("{turn}",),
+    "where": ("",),
+    "handoff": ("", "{turn}"),
     "task add": ("New",),
     "task update": ("{key} --status done",),
     "task comment": ("{key} Hello",),
@@ -176,11 +178,12 @@ SILENT_TOOLS = frozenset({"status", "store_turn", "index_paths"})
 HOOK_TRIES: Mapping[str, tuple[Mapping[str, Any], ...]] = {
     "recall": ({"prompt": "{query}"},),
     "warn": ({"tool": "Bash", "arguments": {"command": "{command}"}}, {"tool": "Edit", "arguments": {"file_path": "{file}"}}),
-    "greet": ({},),
+    "greet": ({}, {"source": "compact"}),
+    "brief": ({"tool": "Agent", "arguments": {"prompt": "{query}"}}, {"tool": "invoke_agent", "arguments": {"prompt": "{query}"}}),
     "index": (),
 }  # fmt: skip
 """Events by what a hook does with them; it answers none that asks for an index run."""
-SILENT_HOOKS = frozenset({"greet", "index"})
+SILENT_HOOKS = frozenset({"index"})
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-HookAction = Literal["recall", "greet", "warn", "cure", "compact", "index"]
-"""What we do at an event: recall for the prompt, greet at a start, warn before a tool's call, name the cure after its error, index the
-session, also before its context is compacted."""
+HookAction = Literal["recall", "greet", "warn", "brief", "cure", "compact", "index"]
+"""What we do at an event: recall for the prompt, greet at a start, warn before a tool's call, brief a subagent that a call starts (also at
+`warn`), name the cure after an error, index the session, also before its context is compacted."""
 TIMEOUT_S = 5
 """The time limit in an agent's settings; the hook itself ends after two seconds."""
 
@@ -43,6 +43,10 @@ class HookDialect(NamedTuple):
     """Pattern of the tools before whose calls we warn; empty if its settings choose no tools."""
     runners: str = ""
     """Pattern of the tools that run commands, after whose errors we name the cure; empty if its settings choose no tools."""
+    subagents: tuple[str, ...] = ()
+    """Tools that start a subagent with the text in `prompt`."""
+    input_key: str = "updatedInput"
+    """Key under which a hook returns another input for a tool's call."""
     begins: Mapping[str, Any] = {}
     """Keys that a new settings file needs besides hooks."""
     skills: Callable[[Mapping[str, str]], str] | None = None
@@ -77,3 +81,8 @@ def named_group(line: str) -> dict[str, Any]:
 def specific_output(event: str, context: str) -> dict[str, Any]:
     """Return the output with which Claude Code and agents after it take a context in."""
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}}
+
+
+def replaced_input(event: str, key: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the output that gives a call another input, and leaves the decision about the call to the agent."""
+    return {"hookSpecificOutput": {"hookEventName": event, key: arguments}}

@@ -1,4 +1,4 @@
-"""Define the answers of `open` and `resume`."""
+"""Define the answers of `open`, `resume`, `where` and `handoff`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
 from pastchats_memory.episodes.resumption import Resumption
+from pastchats_memory.model import Packet
 from pastchats_memory.views.answers.listing import Listing
 
 
@@ -19,3 +20,5 @@ class Opened(NamedTuple):
 
 OPEN = Listing("open/1", "Output of `open --json`.", Opened)
 RESUME = Listing("resume/1", "Output of `resume --json`.", Resumption)
+WHERE = Listing("where/1", "Output of `where --json`.", Packet, "The last session here; empty if none is known.")
+HANDOFF = Listing("handoff/1", "Output of `handoff --json`.", Packet, "The session; empty if there is none.")

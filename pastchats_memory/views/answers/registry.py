@@ -47,6 +47,7 @@ ANSWERS: Mapping[str, Any] = {
     ],
     "digest/1": history.DigestBody,
     "formats/1": sources.FORMATS.view,
+    "handoff/1": opening.HANDOFF.view,
     "healthz/1": errors.HealthBody,
     "how/1": search.HOW.view,
     "index/1": Annotated[IndexReport | sources.IndexPreviewBody, "Output of `index --json`, also with --dry-run."],
@@ -80,5 +81,6 @@ ANSWERS: Mapping[str, Any] = {
     "timeline/1": Timeline,
     "uninstall/1": settings.UNINSTALL.view,
     "verify/1": Verified,
+    "where/1": opening.WHERE.view,
 }
 """The class of each answer, by the id of its schema."""

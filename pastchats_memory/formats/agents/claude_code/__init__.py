@@ -40,6 +40,7 @@ HOOKS = HookDialect(
     context=specific_output,
     tools="Bash|Edit|MultiEdit|Write|NotebookEdit",
     runners="Bash",
+    subagents=("Agent", "Task"),  # https://code.claude.com/docs/en/hooks
     skills=settings_path("CLAUDE_CONFIG_DIR", "/.claude", "skills"),
     servers=settings_path("CLAUDE_CONFIG_DIR", "", ".claude.json"),
     server=lambda command: {"type": "stdio", **server_entry(command)},

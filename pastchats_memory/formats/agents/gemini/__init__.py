@@ -17,6 +17,7 @@ HOOKS = HookDialect(
     events={
         "SessionStart": "greet",
         "BeforeAgent": "recall",
+        "BeforeTool": "brief",
         "AfterTool": "cure",  # https://geminicli.com/docs/hooks/reference
         "PreCompress": "compact",
         "SessionEnd": "index",
@@ -25,6 +26,8 @@ HOOKS = HookDialect(
     entry=named_group,
     context=specific_output,
     runners="run_shell_command",
+    subagents=("invoke_agent",),  # agent-tool.js of gemini-cli-core 0.61.0
+    input_key="tool_input",  # it is merged into the call's own
     servers=_SETTINGS,
 )
 

@@ -1,0 +1,48 @@
+"""`where` and `handoff`: show where a session stopped, to its user and to another agent."""
+
+from __future__ import annotations
+
+import click
+
+from pastchats_memory.cli.asking import CommandResult, ask_memory
+from pastchats_memory.memory import Memory
+from pastchats_memory.text.display import escape_name
+from pastchats_memory.views.answers.opening import HANDOFF, WHERE
+from pastchats_memory.views.packet import render_packet
+
+
+@ask_memory("where", "pastchats-memory where", "pastchats-memory where --json | jq -r '.results[].lines[].text'")
+def command(memory: Memory) -> CommandResult:
+    """Print where the last session in this folder stopped: its task, what is open, and which of its files have changed since.
+
+    An agent gets the same at the start of a session, in at most 600 bytes.
+    """
+    found = memory.where()
+    return CommandResult(
+        lambda: WHERE.build([found] if found else []),
+        lambda: render_packet(found) if found else "",
+        is_found=found is not None,
+        nothing="No session of this folder is known. `pastchats-memory timeline` lists those of others.",
+    )
+
+
+@ask_memory(
+    "handoff",
+    "pastchats-memory handoff",
+    "pastchats-memory handoff 12 > handoff.md",
+    "pastchats-memory handoff 12 --json",
+)
+@click.argument("id_", metavar="[ID]", required=False)
+def handoff(memory: Memory, id_: str | None) -> CommandResult:
+    """Print a page for another agent: task, decisions, refusals, files, last commands and what is open, each with its source.
+
+    ID is a turn or a conversation; without it, the last session in this folder counts.
+    """
+    found = memory.handoff(id_)
+    nothing = "No session of this folder is known." if id_ is None else f"There is no conversation {escape_name(id_)}."
+    return CommandResult(
+        lambda: HANDOFF.build([found] if found else []),
+        lambda: render_packet(found) if found else "",
+        is_found=found is not None,
+        nothing=nothing,
+    )

@@ -1,0 +1,278 @@
+"""Build a packet of a conversation: what an agent needs that goes on with it. One builder, three budgets.
+
+After a compaction the agent of the session gets one, on return the next session gets one, and a handoff is one for another agent.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import chain, pairwise, zip_longest
+from pathlib import Path
+
+from pastchats_memory.episodes import STOPPED, list_recorded
+from pastchats_memory.episodes.actions import changed_files, last_runs
+from pastchats_memory.episodes.statements import find_decisions, leaves_work_open
+from pastchats_memory.episodes.titles import UNNAMED, find_title
+from pastchats_memory.model import OPEN, REFUSED, Item, Packet, PacketLine, PacketMoment, StoredTask
+from pastchats_memory.store import outcomes, task_rows, turns
+from pastchats_memory.store.database import Database
+from pastchats_memory.text.display import one_line
+from pastchats_memory.text.pasted import split_paste
+from pastchats_memory.text.shell import classify_check, find_instruction
+from pastchats_memory.text.topics import is_small_talk
+from pastchats_memory.text.truncate import keep_head
+from pastchats_memory.views.packet import render_line, render_packet, render_section
+
+AFTER_COMPACTION = 4096
+"""Bytes of the packet that the agent of a compacted session gets."""
+ON_RETURN = 600
+"""Bytes of the packet that a new session gets."""
+HANDOFF = 16_384
+"""Bytes of the page for another agent."""
+LEAST_LINES = 5
+"""Lines that fit into any of these budgets."""
+RESUME_BYTES = 32
+"""Bytes that are left for the command that resumes the session."""
+GRACE_S = 60
+"""Seconds after the last turn in which the session itself may still write."""
+TASK_WIDTH, REQUEST_WIDTH, LINE_WIDTH = 500, 240, 200
+"""Characters of the first and the last request, of those between them, and of other lines."""
+COMMAND_WIDTH, RESULT_WIDTH = 120, 100
+"""Characters of a command and of its result."""
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+")
+_WITH_WORDS = re.compile(r"[^\W_]{3}|\d")
+
+
+def load_packet(database: Database, conversation_id: str, moment: PacketMoment) -> Packet | None:
+    """Return the packet of a stored conversation; None without such a conversation. Of several projects, the newest counts."""
+    rows = turns.of_conversation(database, conversation_id)
+    if not rows:
+        return None
+    project = max(rows, key=lambda row: (row.timestamp or "", row.id)).project
+    rows = [row for row in rows if row.project == project]
+    ending = outcomes.of_turn(database, rows[-1])
+    return build_packet(rows, list_tasks(database, conversation_id), moment, ending.outcome if ending else "unknown")
+
+
+def list_tasks(database: Database, conversation_id: str) -> list[StoredTask]:
+    """Return the stored todo list of a conversation."""
+    return task_rows.tasks(database, task_rows.find_of_conversation(database, conversation_id))
+
+
+def find_last_packet(database: Database, project: str, folder: Path, not_conversation: str | None) -> Packet | None:
+    """Return where the last session of a project stopped, within ON_RETURN bytes; None if nothing is known.
+
+    Args:
+        folder: the project's folder or one below it, whose files may have changed since.
+        not_conversation: the session under way.
+    """
+    last = turns.find_newest_conversation(database, project, not_conversation)
+    packet = None if last is None else load_packet(database, last, "return")
+    if packet is None:
+        return None
+    since = tuple(_list_changed_since(packet, folder))
+    lines = [line for line in packet.lines if line.section in ("task", "open", "answer")]
+    return fit_packet(packet._replace(lines=(*lines[:2], *since[:2], *lines[2:4], *since[2:])), ON_RETURN)
+
+
+def _list_changed_since(packet: Packet, folder: Path) -> Iterator[PacketLine]:
+    """Yield the files of a packet that were changed or removed after its last turn, as far as they lie in the project's folder."""
+    if packet.until is None:
+        return
+    end = datetime.fromisoformat(packet.until).timestamp() + GRACE_S
+    root = next((one for one in (folder, *folder.parents) if one.name == packet.project), folder)
+    for line in packet.lines:
+        path = os.path.normpath(root / line.text)
+        if line.section == "changed" and path.startswith(f"{root}{os.sep}"):
+            try:
+                is_newer = os.lstat(path).st_mtime > end
+            except OSError:
+                yield line._replace(section="since", text=f"{line.text} (gone)")
+            else:
+                if is_newer:
+                    yield line._replace(section="since")
+
+
+def build_packet(
+    rows: Sequence[Item], tasks: Sequence[StoredTask], moment: PacketMoment, outcome: str = "unknown"
+) -> Packet:
+    """Return all lines of a conversation's packet, the most useful first.
+
+    Args:
+        rows: the turns of the conversation, in order; at least one. A turn that is not stored has a negative id.
+        tasks: its todo list.
+        moment: when the packet is given.
+        outcome: of its last episode.
+    """
+    rows = [row for row in rows if row.metadata.get("branch") != "abandoned"] or rows
+    requests = [row for row in rows if _is_request(row)]
+    sections = (
+        _list_open(rows, tasks),
+        _list_requests(requests),
+        _list_refusals(rows),
+        _list_commands(rows),
+        _list_decisions(rows),
+        _list_changes(rows),
+        _list_answer(rows),
+    )
+    in_turn = chain.from_iterable(zip_longest(*sections))
+    last = rows[-1]
+    return Packet(
+        moment,
+        last.project,
+        last.conversation_id or "",
+        find_title(row.content for row in requests) or UNNAMED,
+        outcome,
+        next((row.timestamp for row in reversed(rows) if row.timestamp), None),
+        last.source_path,
+        tuple(line for line in in_turn if line is not None),
+    )
+
+
+def fit_packet(packet: Packet, budget: int) -> Packet | None:
+    """Return the packet with as many of its first lines as fit into a number of bytes; None if none does."""
+    room = budget - _count(render_packet(packet._replace(lines=()))) - RESUME_BYTES
+    chosen: list[PacketLine] = []
+    sections: set[str] = set()
+    for line in packet.lines:
+        short = line._replace(text=shorten(line.text, budget // LEAST_LINES))
+        cost = _count(render_line(short)) + 1
+        cost += 0 if line.section in sections else _count(render_section(line.section, ())) + 1
+        if cost <= room:
+            room -= cost
+            chosen.append(short)
+            sections.add(line.section)
+    return packet._replace(lines=tuple(chosen)) if chosen else None
+
+
+def _count(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))
+
+
+def shorten(text: str, width: int) -> str:
+    """Return the whole sentences at the start of a text that fit, else its first words, on one line."""
+    line = one_line(text)
+    if len(line) <= width:
+        return line
+    end = 0
+    for found in _SENTENCE_END.finditer(line):
+        if found.start() > width:
+            break
+        end = found.start()
+    return line[:end] if end else _cut(line, width)
+
+
+def _cut(text: str, width: int) -> str:
+    """Return the first words of a text that fit, on one line."""
+    line = one_line(text)
+    return line if len(line) <= width else f"{keep_head(line, width - 1).rstrip()}…"
+
+
+def _line(section: str, text: str, row: Item) -> PacketLine:
+    place = row.places[0].line if row.places else None
+    return PacketLine(section, text, str(row.id) if row.id > 0 else "", place, row.turn_index)
+
+
+def _is_request(row: Item) -> bool:
+    return row.role == "user" and row.metadata.get("kind") == "prompt" and not is_small_talk(row.content)
+
+
+def _own_words(text: str) -> str:
+    typed = find_instruction(text)
+    return split_paste(typed).typed.strip() or typed
+
+
+def _list_requests(requests: Sequence[Item]) -> Iterator[PacketLine]:
+    """Yield the last request, the first, then the others, the newest first."""
+    ends = list(dict.fromkeys((len(requests) - 1, 0))) if requests else []
+    for place in (*ends, *range(len(requests) - 2, 0, -1)):
+        width = TASK_WIDTH if place in ends else REQUEST_WIDTH
+        yield _line("task", shorten(_own_words(requests[place].content), width), requests[place])
+
+
+def _list_refusals(rows: Sequence[Item]) -> Iterator[PacketLine]:
+    """Yield what the user refused, with the reason, the newest first."""
+    for row, following in reversed([*pairwise(rows), *((row, None) for row in rows[-1:])]):
+        if row.role == "tool" and row.content.endswith(REFUSED):
+            call = _cut(row.content.removesuffix(REFUSED), COMMAND_WIDTH)
+            is_reason = following is not None and _is_answer(following)
+            reason = f": {shorten(following.content, LINE_WIDTH)}" if following and is_reason else ""
+            yield _line("refused", call + reason, following if following and is_reason else row)
+
+
+def _is_answer(row: Item) -> bool:
+    return row.role == "user" and row.metadata.get("kind") == "answer"
+
+
+def _list_decisions(rows: Sequence[Item]) -> Iterator[PacketLine]:
+    """Yield what the user decided: answers to the agent's questions, and sentences that settle something, the newest first."""
+    for before, row in reversed([*pairwise(rows)]):
+        if _is_answer(row) and not before.content.endswith(REFUSED):
+            yield _line("decided", shorten(row.content, LINE_WIDTH), row)
+    for row in reversed(rows):
+        if row.role == "user" and not _is_answer(row):
+            for sentence in find_decisions(row.content):
+                yield _line("decided", shorten(sentence, LINE_WIDTH), row)
+
+
+def _list_changes(rows: Sequence[Item]) -> Iterator[PacketLine]:
+    """Yield the changed files with the last turn that changed each, the newest first."""
+    last = {name: row for row in rows for name in changed_files(row)}
+    for name, row in sorted(last.items(), key=lambda one: -one[1].turn_index):
+        yield _line("changed", one_line(name), row)
+
+
+def _list_commands(rows: Sequence[Item]) -> Iterator[PacketLine]:
+    """Yield the last run of each command with its result, the newest first."""
+    by_id = {row.id: row for row in rows}
+    for run in reversed(last_runs(rows)):
+        row = by_id[run.turn]
+        result = _find_result(row, run.has_failed) if row.role == "tool" else ""
+        mark = "failed" if run.has_failed else ""
+        text = ": ".join(filter(None, (mark, result)))
+        yield _line("ran", f"$ {_cut(run.command, COMMAND_WIDTH)}" + (f" → {text}" if text else ""), row)
+
+
+def _find_result(row: Item, has_failed: bool) -> str:
+    """Return the line of a result that says how it ended: the error that a failure names, else the last one."""
+    body = row.content.partition("\n")[2]
+    if row.content.endswith(REFUSED):
+        return "refused by the user"
+    error = split_paste(body).error if has_failed and not classify_check(row.content[2:]) else ""
+    lines = [line for line in body.split("\n") if _WITH_WORDS.search(line)]
+    return shorten(error or (lines[-1] if lines else ""), RESULT_WIDTH)
+
+
+def _list_open(rows: Sequence[Item], tasks: Iterable[StoredTask]) -> Iterator[PacketLine]:
+    """Yield what is left: a request without an end, open tasks, and what the last answer leaves open."""
+    messages = [row for row in rows if row.role in ("user", "assistant") and row.metadata.get("kind") != "summary"]
+    if messages and (reason := _find_stop(messages[-1])):
+        yield _line("open", reason, messages[-1])
+    for task in tasks:
+        if task.status in OPEN:
+            words = task.status.replace("_", " ")
+            yield PacketLine("open", f"{words}: {shorten(task.title, LINE_WIDTH)}", f"t:{task.key}", task.source_line)
+    answers = [row for row in messages if row.role == "assistant"]
+    if answers:
+        for sentence in _SENTENCE_END.split(answers[-1].content):
+            if leaves_work_open(sentence):
+                yield _line("open", shorten(sentence, LINE_WIDTH), answers[-1])
+
+
+def _find_stop(last: Item) -> str:
+    """Return why the last turn has no end; empty if it has one."""
+    if not STOPPED.isdisjoint(list_recorded(last, "flags")):
+        return f"stopped: {shorten(_own_words(last.content), LINE_WIDTH)}"
+    return f"not answered: {shorten(_own_words(last.content), LINE_WIDTH)}" if last.role == "user" else ""
+
+
+def _list_answer(rows: Sequence[Item]) -> Iterator[PacketLine]:
+    """Yield the start of the last answer."""
+    last = next(
+        (row for row in reversed(rows) if row.role == "assistant" and row.metadata.get("kind") == "answer"), None
+    )
+    if last is not None:
+        yield _line("answer", shorten(last.content, LINE_WIDTH), last)

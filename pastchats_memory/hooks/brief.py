@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pastchats_memory.hooks.event import HookEvent
-from pastchats_memory.hooks.prompt import query_for
+from pastchats_memory.hooks.prompt import is_worth_asking
 from pastchats_memory.text.recall_block import RECALL_HEADING, RECALL_PREAMBLE
 
 
@@ -18,7 +18,7 @@ def brief_subagent(event: HookEvent, database: str | None) -> Mapping[str, Any] 
     """
     arguments = _parse_arguments(event.arguments)
     prompt = arguments.get("prompt")
-    if not isinstance(prompt, str) or RECALL_HEADING in prompt or query_for(prompt) is None:
+    if not isinstance(prompt, str) or RECALL_HEADING in prompt or not is_worth_asking(prompt):
         return None
     from pastchats_memory.hooks.answers import find_block
 

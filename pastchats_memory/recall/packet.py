@@ -20,8 +20,9 @@ from pastchats_memory.model import OPEN, REFUSED, Item, Packet, PacketLine, Pack
 from pastchats_memory.store import outcomes, task_rows, turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.text.display import one_line
+from pastchats_memory.text.instruction import find_instruction
 from pastchats_memory.text.pasted import split_paste
-from pastchats_memory.text.shell import classify_check, find_instruction
+from pastchats_memory.text.shell import classify_check
 from pastchats_memory.text.topics import is_small_talk
 from pastchats_memory.text.truncate import keep_head
 from pastchats_memory.views.packet import render_line, render_packet, render_section

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pastchats_memory.formats.base.format import Format
-    from pastchats_memory.formats.base.hooks import HookAction, HookDialect
+    from pastchats_memory.formats.base.hooks import HookDialect
     from pastchats_memory.hooks.event import HookEvent
 
 LIMIT_S = 2.0

@@ -495,7 +495,7 @@ RULES: tuple[OutcomeRule, ...] = (
     OutcomeRule("admitted_in_part", "mixed", 0.70, admits_partial_failure),
     OutcomeRule("check_failed", "failed", 0.97, fails_check),
     OutcomeRule("command_failed", "failed", 0.97, fails_command),
-    OutcomeRule("ended_in_error", "failed", 0.8, ends_in_error),
+    OutcomeRule("ended_in_error", "stopped", 0.8, ends_in_error),
     OutcomeRule("push_failed", "failed", 0.8, fails_to_push),
     OutcomeRule("gave_up", "failed", 0.93, gives_up),
     OutcomeRule("check_passed", "worked", 0.8, passes_checks),

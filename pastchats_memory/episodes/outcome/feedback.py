@@ -533,11 +533,13 @@ def pastes_error_of_work(episode: Episode) -> tuple[QuotedLine, ...]:
 
 
 def pastes_other_error(episode: Episode) -> tuple[QuotedLine, ...]:
-    """Find a pasted error after a request that pasted another one: it names the work, or the message begins with it."""
-    if not _error_lines(episode.request) or _asks_to_see(episode):
+    """Find a pasted error after a request about other trouble: it names the work, or the message begins with it."""
+    has_trouble = _error_lines(episode.request) or _TROUBLE_WORD.search(episode.request[:MAX_SCANNED])
+    if not has_trouble or _asks_to_see(episode):
         return ()
     found = find_pasted_error(episode)
-    is_first = bool(found) and _ERROR_LINE.search(episode.next_message[:OPENING]) is not None
+    is_specific = bool(found) and not _GENERIC_ERROR.search(found[0].quotation)
+    is_first = is_specific and _ERROR_LINE.search(episode.next_message[:OPENING]) is not None
     return pastes_error_of_work(episode) or (found if is_first else ())
 
 

@@ -124,9 +124,9 @@ def test_a_line_of_a_check_is_quoted_without_the_bracket_that_was_opened_before_
     assert ended.evidence[-1].quotation == "0 errors, 4 warnings"
 
 
-def test_an_unanswered_error_means_failed() -> None:
+def test_an_error_without_an_answer_at_the_end_means_stopped() -> None:
     assert (
-        verdict(LOOKING, EpisodeTurn("tool", "error", "Traceback (most recent call last):\nKeyError: 'x'")) == "failed"
+        verdict(LOOKING, EpisodeTurn("tool", "error", "Traceback (most recent call last):\nKeyError: 'x'")) == "stopped"
     )
 
 
@@ -192,7 +192,7 @@ def test_a_visible_commit_or_edit_means_worked() -> None:
         {"tools": ("task Commit the work",)},
     )
     assert verdict(by_subagent) == "worked"
-    assert verdict(EpisodeTurn("assistant", "answer", block), unmatched) == "failed"
+    assert verdict(EpisodeTurn("assistant", "answer", block), unmatched) == "stopped"
     assert verdict(EpisodeTurn("assistant", "answer", block, {"commits": ("6dec692",)}), unmatched) != "worked"
 
 

@@ -126,7 +126,7 @@ class _Selection:
             first = [self._lines[place, 0]] if (place, 0) in self._lines else []
             any(map(self._add, [*first, *own]))
         for part in self._parts:
-            if part.worth > 0:
+            if part.worth > 0 and not (part.line and part.line.opens):
                 self._add(part)
         return [self._build(place, chosen) for place, chosen in sorted(self._chosen.items())]
 

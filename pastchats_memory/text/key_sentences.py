@@ -138,6 +138,8 @@ class Line(NamedTuple):
     """Place of the line that introduces it, if it is an item of a list."""
     is_prose: bool = True
     """Whether it is a sentence of its own, rather than code, a row, an item, or what introduces one."""
+    opens: bool = False
+    """Whether it only introduces what follows."""
 
 
 def list_lines(text: str, weights: Mapping[str, float]) -> list[Line]:
@@ -161,7 +163,7 @@ def _weigh_lines(text: str, weights: Mapping[str, float]) -> list[Line]:
         is_item = line[1] or _ITEM.match(line[0]) is not None
         opens = not is_item and _OPENING.search(line[0]) is not None
         needs = (opening,) if is_item and opening is not None else ()
-        found.append(Line(place, line[0], worth, needs, not is_item and not opens))
+        found.append(Line(place, line[0], worth, needs, not is_item and not opens, opens))
         if not is_item:
             opening = place if opens else None
     return found

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from pastchats_memory.model import Item
 from pastchats_memory.store.database import Database
+
+if TYPE_CHECKING:
+    from pastchats_memory.model import Item
 
 MOST_ROWS = 20_000
 """Rows of a word that are looked at; a more frequent one names hardly anything."""

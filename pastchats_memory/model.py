@@ -766,7 +766,7 @@ class Edits(NamedTuple):
     """The turns with the edits."""
 
 
-class Kept(NamedTuple):
+class StandingLines(NamedTuple):
     """The lines that an episode added, and those of them that stand in HEAD today."""
 
     lines: Annotated[Count, "Lines of these that stand in HEAD."]
@@ -809,8 +809,8 @@ class RecallEntry(NamedTuple):
     ] = ""
     """It is never stored."""
     reverted_by: Annotated[str, "Short hash of the commit that reverted that one.", NULL_IF_EMPTY] = ""
-    kept: Annotated[
-        Kept | None,
+    standing: Annotated[
+        StandingLines | None,
         "Added lines that stand in HEAD, read from transcript and repository; null without a recorded edit.",
     ] = None
     """It is never stored."""

@@ -63,8 +63,8 @@ def score(folder: Path, name: str) -> Iterator[Scored]:
     with (HERE / "rounds" / f"{name}.tsv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
     found: dict[tuple[str, int, str], Episode] = {}
-    for place in dict.fromkeys((row["repository"], row["file"]) for row in rows):
-        path = folder / place[0].replace("/", "+") / place[1]
+    for repository, file_name in dict.fromkeys((row["repository"], row["file"]) for row in rows):
+        path = folder / repository.replace("/", "+") / file_name
         found.update({(str(path), one.line, one.digest): one for one in episodes_in(path, str(path))})
     for row in rows:
         path = folder / row["repository"].replace("/", "+") / row["file"]

@@ -13,7 +13,7 @@ from pastchats_memory.config import Config, load
 from pastchats_memory.files.project import project_at
 from pastchats_memory.hooks.prompt import find_own_words, is_worth_asking, query_for
 from pastchats_memory.hooks.state import find_state
-from pastchats_memory.recall.asked_before import is_typed
+from pastchats_memory.recall.earlier_prompt import is_typed
 from pastchats_memory.recall.word_evidence import measure_words
 from pastchats_memory.store.copy_path import copy_path
 from pastchats_memory.store.database import Database, open_database
@@ -50,8 +50,8 @@ def find_block(event: HookEvent, database: str | None, state: Path | None = None
     config = load(database, here=Path(event.cwd) if event.cwd else None)
     project = utf8(project_at(event.cwd)) if event.cwd else None
     with open_database(config.database, create=False, vec0=False) as opened, opened.snapshot():
-        if project is not None and (asked := _find_asked(opened, event, project, state)):
-            return asked
+        if project is not None and (repeated := _find_repeated(opened, event, project, state)):
+            return repeated
         query = query_for(event.prompt)
         if query is None:
             return None
@@ -69,13 +69,13 @@ def find_block(event: HookEvent, database: str | None, state: Path | None = None
     return block.find_by_search(request, config)
 
 
-def _find_asked(database: Database, event: HookEvent, project: str, state: Path | None) -> RecallBlock | None:
+def _find_repeated(database: Database, event: HookEvent, project: str, state: Path | None) -> RecallBlock | None:
     """Return the block of the newest turn of the project with the same words; None if there is none."""
     if not is_typed(database, text := utf8(find_own_words(event.prompt)), project):
         return None
     from pastchats_memory.hooks import block
 
-    return block.find_asked(database, block.make_request(event, text, project, state))
+    return block.find_repeated(database, block.make_request(event, text, project, state))
 
 
 def _may_team_answer(database: Database, config: Config, query: str, project: str | None) -> bool:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from pastchats_memory.config import Config, private_among
 from pastchats_memory.hooks import session
 from pastchats_memory.hooks.prompt import find_own_words
-from pastchats_memory.recall.asked_before import find_asked_before
 from pastchats_memory.recall.by_words import build_block, recall_by_words
+from pastchats_memory.recall.earlier_prompt import find_earlier_prompt
 from pastchats_memory.recall.request import RecallRequest
 from pastchats_memory.search.request import Request
 from pastchats_memory.store import sources
@@ -54,13 +54,13 @@ def find_by_words(database: Database, evidence: WordEvidence, request: RecallReq
     return recall_by_words(_hide_private(database, request), evidence, request, _count_all_bytes)
 
 
-def find_asked(database: Database, request: RecallRequest) -> RecallBlock | None:
+def find_repeated(database: Database, request: RecallRequest) -> RecallBlock | None:
     """Return the block of the newest turn in which the same was asked in this project; None if there is none."""
     if request.current_project is None:
         return None
     database = _hide_private(database, request)
     text = request.search.text
-    hits = find_asked_before(database, text, request.current_project, request.exclude_conversation, find_own_words)
+    hits = find_earlier_prompt(database, text, request.current_project, request.exclude_conversation, find_own_words)
     return build_block(database, hits, dict.fromkeys(words(text), 1.0), request, _count_all_bytes)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from pastchats_memory.model import Edits, Kept, RecallEntry
+from pastchats_memory.model import Edits, RecallEntry, StandingLines
 
 if TYPE_CHECKING:
     from pastchats_memory.files.git import Commit
@@ -24,7 +24,9 @@ MAX_FILES = 20
 
 
 def add_commits(entries: Sequence[RecallEntry], folder: str) -> list[RecallEntry]:
-    """Return the entries of the current project with commits and kept lines of their edits, as the folder's repository has them.
+    """Return the entries of the current project with what git has of their edits.
+
+    It names the commit, its revert, and the lines that stand in HEAD.
 
     The first commit after the request that changed one of the files holds the edits, since a commit takes the whole file. git is
     started only if an entry has edits.
@@ -38,23 +40,23 @@ def add_commits(entries: Sequence[RecallEntry], folder: str) -> list[RecallEntry
     commits = list_commits(folder, files, min(span.begin for span in spans.values()))
     reverted = _find_reverted(folder, commits)
     counted = list(spans)[:MAX_ENTRIES]
-    known = [_add_kept(entry, folder) if place in counted else entry for place, entry in enumerate(entries)]
+    known = [_count_standing_lines(entry, folder) if place in counted else entry for place, entry in enumerate(entries)]
     return [
         _add_commit(entry, spans[place], commits, reverted) if place in spans else entry
         for place, entry in enumerate(known)
     ]
 
 
-def _add_kept(entry: RecallEntry, folder: str) -> RecallEntry:
+def _count_standing_lines(entry: RecallEntry, folder: str) -> RecallEntry:
     """Return the entry with the number of its added lines that stand in HEAD."""
     from pastchats_memory.episodes.recorded_edits import list_added_lines
     from pastchats_memory.files.git import read_committed_lines
 
     added = list_added_lines(entry.edits.turns)
     names = [name for name in added if added[name] and name in entry.edits.files and not name.startswith("../")]
-    kept = sum(len(added[name] & read_committed_lines(folder, name)) for name in names[:MAX_FILES])
+    standing = sum(len(added[name] & read_committed_lines(folder, name)) for name in names[:MAX_FILES])
     total = sum(len(added[name]) for name in names[:MAX_FILES])
-    return entry._replace(kept=Kept(kept, total)) if total else entry
+    return entry._replace(standing=StandingLines(standing, total)) if total else entry
 
 
 def _find_reverted(folder: str, commits: Sequence[Commit]) -> dict[str, str]:

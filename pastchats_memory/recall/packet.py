@@ -80,7 +80,7 @@ def find_last_packet(database: Database, project: str, folder: Path, not_convers
 
 
 def _list_changed_since(packet: Packet, folder: Path) -> Iterator[PacketLine]:
-    """Yield the files of a packet that were changed or removed after its last turn, as far as they lie in the project's folder."""
+    """Yield the files of a packet that changed or went after its last turn, within the project."""
     if packet.until is None:
         return
     end = datetime.fromisoformat(packet.until).timestamp() + GRACE_S

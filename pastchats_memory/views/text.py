@@ -220,8 +220,10 @@ def _note_evidence(memory: RecallEntry) -> str:
 def _note_commit(memory: RecallEntry) -> str:
     """Name the commit with the edits of the episode, the one that reverted it, and how many lines are still there."""
     reverted = f", reverted by {escape_name(memory.reverted_by)}" if memory.reverted_by else ""
-    kept = f" · {memory.kept.lines:,} of {memory.kept.added:,} added lines are in HEAD" if memory.kept else ""
-    return (f" · committed {escape_name(memory.commit)}{reverted}" if memory.commit else "") + kept
+    standing = (
+        f" · {memory.standing.lines:,} of {memory.standing.added:,} added lines are in HEAD" if memory.standing else ""
+    )
+    return (f" · committed {escape_name(memory.commit)}{reverted}" if memory.commit else "") + standing
 
 
 # --- episodes and outcomes --------------------------------------------------------------------------------------------

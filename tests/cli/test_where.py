@@ -25,7 +25,7 @@ def orchard(tmp_path: Path) -> Shell:
     return shell
 
 
-def test_where_prints_the_last_session_of_the_folder(orchard: Shell) -> None:
+def test_the_last_session_of_the_folder_is_printed(orchard: Shell) -> None:
     run = orchard("where", at=orchard.home / "src" / "orchard")
     assert run.status == 0
     assert "> not answered: From now on we use beeswax. · id 3" in run.stdout

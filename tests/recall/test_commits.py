@@ -204,7 +204,7 @@ def test_the_lines_that_are_left_of_an_episode_are_counted(repository: Repositor
     repository.write(NEW.replace("night or", "is_dry and night or"))
     assert "1 of 2 added lines are in HEAD" in repository.recall()
     (result,) = repository.program("recall", "irrigation pump at night", "--json").results
-    assert result["kept"] == {"lines": 1, "added": 2}
+    assert result["standing"] == {"lines": 1, "added": 2}
 
 
 def test_no_line_is_left_of_a_file_that_is_gone(repository: Repository) -> None:

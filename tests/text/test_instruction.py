@@ -25,6 +25,6 @@ STEPS = "You **MUST** consider the user input.\n\n## Outline\n\n1. Load the temp
         ("Why does the flue smoke?", None),
     ],
 )  # fmt: skip
-def test_a_template_is_told_from_the_words_in_it(prompt: str, words: str | None) -> None:
+def test_the_words_in_a_template_are_found(prompt: str, words: str | None) -> None:
     assert parse_template(prompt) == words
     assert find_instruction(prompt) == (words or prompt)

@@ -334,10 +334,10 @@ def passes_checks(episode: Episode) -> tuple[QuotedLine, ...]:
     return checks if is_last and complains_of_nothing(episode) and not _is_unfinished(episode) else ()
 
 
-def commits_as_asked(episode: Episode) -> tuple[QuotedLine, ...]:
+def commits_on_request(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find the commit or push that was asked for. A complaint that names no commit is about the committed work."""
-    is_asked = is_commit_request(episode) and not names_commit(episode) and not ends_with_question(episode)
-    return find_commit(episode) if is_asked else ()
+    is_wanted = is_commit_request(episode) and not names_commit(episode) and not ends_with_question(episode)
+    return find_commit(episode) if is_wanted else ()
 
 
 def commits_work(episode: Episode) -> tuple[QuotedLine, ...]:
@@ -482,7 +482,7 @@ RULES: tuple[OutcomeRule, ...] = (
     # The user's next words or actions outweigh all claims of the agent.
     OutcomeRule("undone", "failed", 0.96, takes_work_back),
     OutcomeRule("broke_off", "stopped", 0.8, breaks_off),
-    OutcomeRule("committed_as_asked", "worked", 0.8, commits_as_asked),
+    OutcomeRule("committed_on_request", "worked", 0.8, commits_on_request),
     OutcomeRule("asked_again", "failed", 0.88, repeats_request),
     OutcomeRule("half_works", "mixed", 0.8, reports_partial_success),
     OutcomeRule("still_so", "failed", 0.94, reports_same_problem),

@@ -260,8 +260,8 @@ def asks_to_commit(episode: Episode) -> bool:
     """Return whether the user commits the work, or says little else than that it is to be committed."""
     opening = message_opening(episode)
     is_short = len(opening.split()) <= MAX_AGREEMENT_WORDS and "?" not in opening
-    is_asked = is_short and _COMMIT_WORD.search(opening) and not doubts_result(episode)
-    return bool(_COMMIT_REQUEST.search(opening) or is_asked)
+    is_wanted = is_short and _COMMIT_WORD.search(opening) and not doubts_result(episode)
+    return bool(_COMMIT_REQUEST.search(opening) or is_wanted)
 
 
 def is_commit_request(episode: Episode) -> bool:

@@ -24,7 +24,7 @@ def is_typed(database: Database, text: str, project: str) -> bool:
     return bool(find_phrase(database, _begin(text), project, 1))
 
 
-def find_asked_before(
+def find_earlier_prompt(
     database: Database, text: str, project: str, conversation: str | None, find_own_words: Callable[[str], str]
 ) -> list[Hit]:
     """Return the newest turn with the same words as a prompt, as the only hit; empty if there is none.

@@ -52,6 +52,13 @@ def read_session(database: Database, event: HookEvent, format_: Format, config: 
     ]
 
 
+def list_fresh_items(path: Path, format_: Format, session: str) -> list[Item]:
+    """Return the turns of a session in a transcript of which none is stored."""
+    found = _read_turns(path, format_, session)
+    project = utf8(project_at(next((turn.cwd for turn in found if turn.cwd), str(path.parent))))
+    return [_make_item(turn, place, project, redact_path(utf8(str(path))), None) for place, turn in enumerate(found)]
+
+
 def _may_be_read(event: HookEvent, config: Config) -> bool:
     """Check that nothing excludes a session of which no turn is stored."""
     places = [place for place in (event.cwd, event.transcript) if place]

@@ -19,6 +19,7 @@ from pastchats_memory.episodes.titles import UNNAMED, find_title
 from pastchats_memory.model import OPEN, REFUSED, Item, Packet, PacketLine, PacketMoment, StoredTask
 from pastchats_memory.store import outcomes, task_rows, turns
 from pastchats_memory.store.database import Database
+from pastchats_memory.text.commands import strip_surroundings
 from pastchats_memory.text.display import one_line
 from pastchats_memory.text.instruction import find_instruction
 from pastchats_memory.text.pasted import split_paste
@@ -227,14 +228,22 @@ def _list_changes(rows: Sequence[Item]) -> Iterator[PacketLine]:
 
 
 def _list_commands(rows: Sequence[Item]) -> Iterator[PacketLine]:
-    """Yield the last run of each command with its result, the newest first."""
+    """Yield the last run of each command with its result, the newest first, and those of a kind that was listed at the end."""
     by_id = {row.id: row for row in rows}
+    kinds: set[str] = set()
+    further = []
     for run in reversed(last_runs(rows)):
         row = by_id[run.turn]
         result = _find_result(row, run.has_failed) if row.role == "tool" else ""
-        mark = "failed" if run.has_failed else ""
-        text = ": ".join(filter(None, (mark, result)))
-        yield _line("ran", f"$ {_cut(run.command, COMMAND_WIDTH)}" + (f" → {text}" if text else ""), row)
+        text = ": ".join(filter(None, ("failed" if run.has_failed else "", result)))
+        line = _line("ran", f"$ {_cut(run.command, COMMAND_WIDTH)}" + (f" → {text}" if text else ""), row)
+        kind = " ".join(strip_surroundings(run.command).split()[:2])
+        if kind in kinds:
+            further.append(line)
+        else:
+            kinds.add(kind)
+            yield line
+    yield from further
 
 
 def _find_result(row: Item, has_failed: bool) -> str:

@@ -1,0 +1,164 @@
+"""Measure whether the packet after a compaction holds what the client's summary lacks and the next actions use.
+
+    python benchmarks/compaction.py SESSION.jsonl ...
+
+A session of Claude Code is cut before each summary (`isCompactSummary`), and a packet is built from the part before it. An item counts
+if one of the next ten calls of tools uses it and the summary does not name it. A file is used if a call names its path, a command if a
+call runs the same program with one of its arguments. The summary names a file by its name alone, a command by its words. Decisions and
+refusals are not counted: no program can tell whether an action follows one.
+
+The last line is the number of compactions with such an item, of those in which any earlier call has one (no packet can do better), and of
+all that are followed by an action.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from pastchats_memory.formats.registry import load_format
+from pastchats_memory.hooks.transcript import list_fresh_items
+from pastchats_memory.model import Packet
+from pastchats_memory.recall.packet import AFTER_COMPACTION, build_packet, fit_packet
+from pastchats_memory.text.commands import (
+    find_purpose,
+    is_same_kind,
+    simplify_purpose,
+    sort_options,
+    strip_surroundings,
+)
+from pastchats_memory.text.recall_block import RECALL_PREAMBLE
+from pastchats_memory.views.packet import render_packet
+
+ACTIONS = 10
+BUDGET = AFTER_COMPACTION - len(RECALL_PREAMBLE) - 1
+
+
+Action = dict[str, Any]
+"""The input of a call."""
+
+
+class Compaction(NamedTuple):
+    """A summary, the records before it, and the calls on both sides."""
+
+    before: list[bytes]
+    session: str
+    summary: str
+    earlier: list[Action]
+    actions: list[Action]
+
+
+def list_compactions(path: Path) -> Iterator[Compaction]:
+    """Yield the compactions of a session that are followed by an action."""
+    lines = [line for line in path.read_bytes().splitlines() if line.strip()]
+    records = [_parse(line) for line in lines]
+    for place, record in enumerate(records):
+        if record.get("isCompactSummary") is True and not record.get("isSidechain"):
+            actions = _list_actions(records[place + 1 :])[:ACTIONS]
+            if actions:
+                earlier = _list_actions(records[:place], is_stopped=False)
+                yield Compaction(lines[:place], str(record.get("sessionId")), _text_of(record), earlier, actions)
+
+
+def _parse(line: bytes) -> dict[str, Any]:
+    try:
+        record = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def _list_actions(records: list[dict[str, Any]], *, is_stopped: bool = True) -> list[Action]:
+    """Return the calls of the agent itself, up to the next summary."""
+    found: list[Action] = []
+    for record in records:
+        if is_stopped and record.get("isCompactSummary") is True:
+            break
+        if record.get("type") == "assistant" and not record.get("isSidechain"):
+            content = record.get("message", {}).get("content")
+            blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+            found += [block.get("input") or {} for block in blocks if block.get("type") == "tool_use"]
+    return found
+
+
+def _text_of(record: dict[str, Any]) -> str:
+    content = record.get("message", {}).get("content")
+    if isinstance(content, str):
+        return content
+    return "\n".join(str(block.get("text", "")) for block in content or [] if isinstance(block, dict))
+
+
+def find_useful(one: Compaction, project: str, items: Iterable[tuple[str, str]]) -> list[str]:
+    """Return the files and commands that the next actions use and the summary lacks. Each item has its kind, `changed` or `ran`."""
+    summary = " ".join(one.summary.split())
+    inputs = [
+        " ".join(_slashes(value) for value in action.values() if isinstance(value, str)) for action in one.actions
+    ]
+    called = [_purpose(str(action.get("command", "")), project) for action in one.actions]
+    found = []
+    for kind, text in dict.fromkeys(items):
+        if kind == "changed":
+            is_named = _slashes(text).rpartition("/")[2] in summary
+            is_used = any(_slashes(text) in given for given in inputs)
+        else:
+            purpose = _purpose(text, project)
+            is_named = strip_surroundings(text).removesuffix("…").strip() in summary
+            is_used = bool(purpose) and any(purpose == other or is_same_kind(purpose, other) for other in called)
+        if is_used and not is_named:
+            found.append(f"{kind} {text}")
+    return found
+
+
+def _slashes(path: str) -> str:
+    return path.replace("\\", "/")
+
+
+def _purpose(command: str, project: str) -> str:
+    return sort_options(simplify_purpose(find_purpose(command), project))
+
+
+def _list_items(packet: Packet | None) -> Iterator[tuple[str, str]]:
+    for line in packet.lines if packet else ():
+        if line.section in ("changed", "ran"):
+            yield line.section, line.text.removeprefix("$ ").partition(" → ")[0]
+
+
+def _list_earlier(one: Compaction) -> Iterator[tuple[str, str]]:
+    """Yield every file and command of the calls before a compaction."""
+    for action in one.earlier:
+        yield from (("changed", action[key]) for key in ("file_path", "path") if isinstance(action.get(key), str))
+        if isinstance(action.get("command"), str):
+            yield "ran", " ".join(action["command"].split())
+
+
+def main() -> None:
+    """Print a line for each compaction, and the count."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("sessions", nargs="+", type=Path)
+    parser.add_argument("--show", action="store_true", help="Print each packet and the next actions.")
+    arguments = parser.parse_args()
+    useful = possible = total = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for path in arguments.sessions:
+            for one in list_compactions(path):
+                part = Path(folder) / path.name
+                part.write_bytes(b"\n".join(one.before) + b"\n")
+                rows = list_fresh_items(part, load_format("claude-code"), one.session)
+                packet = fit_packet(build_packet(rows, (), "compaction"), BUDGET) if rows else None
+                project = rows[-1].project if rows else ""
+                found = find_useful(one, project, _list_items(packet))
+                possible += bool(found or find_useful(one, project, _list_earlier(one)))
+                useful, total = useful + bool(found), total + 1
+                print(f"{path.name[:40]} {len(rows)} rows: {'; '.join(found) or '-'}")
+                if arguments.show and packet:
+                    print(render_packet(packet), *(f">> {action}"[:200] for action in one.actions), sep="\n")
+    print(f"{useful} of {possible} possible of {total}")
+
+
+if __name__ == "__main__":
+    main()

@@ -100,6 +100,7 @@ def assert_harmless(shown: str) -> None:
 RENDERED: dict[str, tuple[Any, Callable[[Any], str]]] = {
     "recall": (model.RecallEntry, lambda entry: text.render_entry(1, entry)),
     "search": (model.Hit, lambda hit: text.render_hits([hit])),
+    "perhaps": (model.Hit, lambda hit: text.render_perhaps([(hit.content, hit)])),
     "show": (model.Item, lambda item: text.render_item(item, item.content)),
     "lessons": (model.Lesson, lambda lesson: text.render_lessons([lesson])),
     "how": (model.Command, lambda command: text.render_commands([command])),

@@ -29,6 +29,11 @@ _STARTED = load_pattern("checks", "started")
 _IN_BACKGROUND = Pattern(r"[^>&]&\Z|\bnohup\b")
 _NO_TESTS = load_pattern("checks", "no_tests")
 _NEVER_RAN = Pattern(NO_SUCH_COMMAND)
+_NOT_ALLOWED = Pattern(
+    r"\bpermission\ denied\b|\boperation\ not\ permitted\b|\bEA(?:I_AGAIN|CCES)\b|\bENOTFOUND\b|\bgetaddrinfo\b"
+    r"|\bcould\ not\ resolve\ host\b|\bNo\ module\ named\ '?(?:pytest|ruff|mypy|flake8|tox|nose)\b"
+)
+"""The machine did not let a check run, which says nothing of the work."""
 _SOME_TESTS = load_pattern("checks", "some_tests")
 _WHERE = load_pattern("checks", "where")
 _OPTION = load_pattern("checks", "option")
@@ -95,6 +100,7 @@ def _read_check(place: int, row: EpisodeTurn) -> Check | None:
         or row.content.endswith(REFUSED)
         or has_no_tests
         or _NEVER_RAN.search(output)
+        or (_NOT_ALLOWED.search(output) and not _SOME_TESTS.search(output))
         or (result is None and _STARTED.search(output))
     ):
         return None

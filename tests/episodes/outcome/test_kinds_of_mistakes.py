@@ -97,3 +97,10 @@ def test_a_stand_in_for_an_answer_is_no_answer(text: str) -> None:
     stand_in = EpisodeTurn("assistant", "answer", text)
     assert derive_outcome((REQUEST, stand_in), "How do I install `pip`?").verdict == "unknown"
     assert verdict(GREEN, ANSWER, stand_in) == "worked"
+
+
+def test_a_check_that_the_machine_did_not_let_run_says_nothing() -> None:
+    denied = EpisodeTurn("tool", "error", "$ go test ./...\ngo: download go1.25.3: mkdir /home/a/go: permission denied")
+    red = EpisodeTurn("tool", "error", "$ pytest\nE  PermissionError: permission denied\n1 failed, 3 passed in 0.2s")
+    assert verdict(EDITED, denied, DONE) == "unknown"
+    assert verdict(EDITED, red) == "failed"

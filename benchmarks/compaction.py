@@ -94,7 +94,7 @@ def _text_of(record: dict[str, Any]) -> str:
 
 
 def find_useful(one: Compaction, project: str, items: Iterable[tuple[str, str]]) -> list[str]:
-    """Return the files and commands that the next actions use and the summary lacks. Each item has its kind, `changed` or `ran`."""
+    """Return the files (`changed`) and commands (`ran`) that the next actions use and the summary lacks."""
     summary = " ".join(one.summary.split())
     inputs = [
         " ".join(_slashes(value) for value in action.values() if isinstance(value, str)) for action in one.actions

@@ -30,6 +30,9 @@ _DECIDES = LazyPattern(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+_RULES = LazyPattern(
+    r"\b(?:never|always|must|only|do not|don't|instead of|rather than|make sure|prefer)\b", re.IGNORECASE
+)
 _UNDECIDED = LazyPattern(
     r"[?？]\s*\Z|\A\W*(?:why|what|how|when|who|should|could|would|do|does|is|are|can)\b"
     r"|\b(?:if|maybe|perhaps|might|what\ if|whether|wonder)\b",
@@ -78,11 +81,17 @@ def is_decision(request: str) -> bool:
 
 def find_decisions(request: str) -> list[str]:
     """Return the sentences of a request, without its pastes, that settle something they name."""
-    return [
-        sentence
-        for sentence in _SENTENCE.split(split_paste(find_instruction(request)).typed)
-        if _DECIDES.search(sentence) and not _UNDECIDED.search(sentence) and measure_topic(sentence) >= LEAST_TOPIC
-    ]
+    return [sentence for sentence in _list_statements(request) if _DECIDES.search(sentence)]
+
+
+def find_rules(request: str) -> list[str]:
+    """Return the sentences of a request, without its pastes, that say how work has to be done."""
+    return [sentence for sentence in _list_statements(request) if _RULES.search(sentence)]
+
+
+def _list_statements(request: str) -> list[str]:
+    sentences = _SENTENCE.split(split_paste(find_instruction(request)).typed)
+    return [one for one in sentences if not _UNDECIDED.search(one) and measure_topic(one) >= LEAST_TOPIC]
 
 
 def leaves_work_open(answer: str) -> bool:

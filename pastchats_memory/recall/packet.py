@@ -13,8 +13,8 @@ from itertools import chain, pairwise, zip_longest
 from pathlib import Path
 
 from pastchats_memory.episodes import STOPPED, list_recorded
-from pastchats_memory.episodes.actions import changed_files, last_runs
-from pastchats_memory.episodes.statements import find_decisions, leaves_work_open
+from pastchats_memory.episodes.actions import changed_files, last_runs, relative_path
+from pastchats_memory.episodes.statements import find_decisions, find_rules, leaves_work_open
 from pastchats_memory.episodes.titles import UNNAMED, find_title
 from pastchats_memory.model import OPEN, REFUSED, Item, Packet, PacketLine, PacketMoment, StoredTask
 from pastchats_memory.store import outcomes, task_rows, turns
@@ -23,7 +23,7 @@ from pastchats_memory.text.commands import strip_surroundings
 from pastchats_memory.text.display import one_line
 from pastchats_memory.text.instruction import find_instruction
 from pastchats_memory.text.pasted import split_paste
-from pastchats_memory.text.shell import classify_check
+from pastchats_memory.text.shell import classify_check, is_editor
 from pastchats_memory.text.topics import is_small_talk
 from pastchats_memory.text.truncate import keep_head
 from pastchats_memory.views.packet import render_line, render_packet, render_section
@@ -196,13 +196,24 @@ def _list_requests(requests: Sequence[Item]) -> Iterator[PacketLine]:
 
 
 def _list_refusals(rows: Sequence[Item]) -> Iterator[PacketLine]:
-    """Yield what the user refused, with the reason, the newest first."""
+    """Yield the calls that the user refused, with the words behind them, the newest first.
+
+    Without such words, only a command or an edit counts, unless it was made later after all.
+    """
+    done: set[str] = set()
     for row, following in reversed([*pairwise(rows), *((row, None) for row in rows[-1:])]):
-        if row.role == "tool" and row.content.endswith(REFUSED):
-            call = _cut(row.content.removesuffix(REFUSED), COMMAND_WIDTH)
-            is_reason = following is not None and _is_answer(following)
-            reason = f": {shorten(following.content, LINE_WIDTH)}" if following and is_reason else ""
-            yield _line("refused", call + reason, following if following and is_reason else row)
+        done.update(changed_files(row))
+        if row.role != "tool" or not row.content.endswith(REFUSED):
+            continue
+        call = _cut(row.content.removesuffix(REFUSED), COMMAND_WIDTH)
+        tool, _, subject = call.partition(" ")
+        if following is not None and following.role == "user":
+            yield _line("refused", f"{call}: {shorten(_own_words(following.content), LINE_WIDTH)}", following)
+        elif call not in done and (
+            tool == "$" or (is_editor(tool) and relative_path(row.project, subject) not in done)
+        ):
+            yield _line("refused", call, row)
+        done.add(call)
 
 
 def _is_answer(row: Item) -> bool:
@@ -216,7 +227,7 @@ def _list_decisions(rows: Sequence[Item]) -> Iterator[PacketLine]:
             yield _line("decided", shorten(row.content, LINE_WIDTH), row)
     for row in reversed(rows):
         if row.role == "user" and not _is_answer(row):
-            for sentence in find_decisions(row.content):
+            for sentence in find_decisions(row.content) or find_rules(row.content):
                 yield _line("decided", shorten(sentence, LINE_WIDTH), row)
 
 
@@ -234,6 +245,8 @@ def _list_commands(rows: Sequence[Item]) -> Iterator[PacketLine]:
     further = []
     for run in reversed(last_runs(rows)):
         row = by_id[run.turn]
+        if row.content.endswith(REFUSED):
+            continue
         result = _find_result(row, run.has_failed) if row.role == "tool" else ""
         text = ": ".join(filter(None, ("failed" if run.has_failed else "", result)))
         line = _line("ran", f"$ {_cut(run.command, COMMAND_WIDTH)}" + (f" → {text}" if text else ""), row)
@@ -249,8 +262,6 @@ def _list_commands(rows: Sequence[Item]) -> Iterator[PacketLine]:
 def _find_result(row: Item, has_failed: bool) -> str:
     """Return the line of a result that says how it ended: the error that a failure names, else the last one."""
     body = row.content.partition("\n")[2]
-    if row.content.endswith(REFUSED):
-        return "refused by the user"
     error = split_paste(body).error if has_failed and not classify_check(row.content[2:]) else ""
     lines = [line for line in body.split("\n") if _WITH_WORDS.search(line)]
     return shorten(error or (lines[-1] if lines else ""), RESULT_WIDTH)

@@ -128,6 +128,23 @@ def test_a_forgotten_turn_does_not_come_back_after_a_compaction(kiln: Kiln) -> N
     assert "vendor library" not in kiln.start("compact", transcript_path=str(path))
 
 
+def test_a_refusal_counts_until_the_call_is_made_after_all(kiln: Kiln) -> None:
+    plain = "The user doesn't want to proceed with this tool use. The tool use was rejected."
+    path = kiln.write(
+        "now",
+        ("user", "Tune the ramp of the kiln."),
+        ("edit", "src/ramp.py", plain),
+        ("run", "rm -rf build", plain),
+        ("user", "Never remove the build folder."),
+        ("edit", "src/ramp.py", "The file was updated."),
+        ("answer", "The ramp is tuned."),
+    )
+    text = kiln.start("compact", transcript_path=str(path))
+    refused = text.partition("Refused:\n")[2].partition("\nChanged:")[0]
+    assert refused.startswith("> $ rm -rf build: Never remove the build folder. · line ")
+    assert "src/ramp.py" not in refused
+
+
 def test_an_excluded_folder_gets_no_packet(kiln: Kiln) -> None:
     (kiln.folder / ".pastchats-ignore").touch()
     assert kiln.start("compact", transcript_path=str(kiln.write("now", *STEPS))) == ""

@@ -1,7 +1,7 @@
 -- The database contract of pastchats-memory, schema version 1.
 --
 -- Durable: prompts, prompt_embeddings and task_embeddings (the vectors' one source of truth), sources, sightings, runs, tasks,
--- judgements, forgettings with their tombstones.
+-- judgements, forgettings with their tombstones, recalled.
 -- Derived, and rebuilt from the durable ones: prompts_fts, tool_calls_fts, task_texts_fts, trigrams, outcomes, replies, refutations,
 -- known_failures, vector_blocks, and the vec0 tables
 -- `vec_prompts` (by prompt_id), `vec_tasks` (by task_id, one row a task) and `vec_task_parts` (its aspects, comments and chunks
@@ -546,6 +546,40 @@ WHEN (old.content, old.role, old.turn_index, old.source_project, old.metadata_js
   SELECT old.source_project, old.conversation_id, 0 WHERE old.conversation_id IS NOT NULL;
   INSERT OR REPLACE INTO outcomes_due(source_project, conversation_id, from_index)
   SELECT new.source_project, new.conversation_id, 0 WHERE new.conversation_id IS NOT NULL;
+END;
+
+-- What hooks gave to agents, redacted; the newest 2,000. The prompt is not among it: its own row is looked up.
+CREATE TABLE recalled (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,               -- of the hook's note: one that is stored twice is one row
+  given_at TEXT NOT NULL,
+  agent TEXT NOT NULL,
+  kind TEXT NOT NULL,                      -- the hook's action, such as recall or warn
+  conversation_id TEXT,                    -- the session that got it
+  content TEXT NOT NULL                    -- as the agent saw it
+);
+
+-- Where its words come from, and the session that got them. With a text of any of these conversations or tasks it goes.
+CREATE TABLE recalled_sources (
+  recalled_id INTEGER NOT NULL REFERENCES recalled(id) ON DELETE CASCADE,
+  source TEXT NOT NULL,                    -- a conversation, `12` for a turn without one, or `t:KEY`
+  PRIMARY KEY (source, recalled_id)
+) WITHOUT ROWID;
+
+CREATE INDEX recalled_sources_by_row ON recalled_sources(recalled_id);
+
+CREATE TRIGGER recalled_of_deleted AFTER DELETE ON prompts BEGIN
+  DELETE FROM recalled WHERE id IN (
+    SELECT recalled_id FROM recalled_sources WHERE source IN (old.conversation_id, CAST(old.id AS TEXT)));
+END;
+
+CREATE TRIGGER recalled_of_changed AFTER UPDATE OF content ON prompts WHEN old.content IS NOT new.content BEGIN
+  DELETE FROM recalled WHERE id IN (
+    SELECT recalled_id FROM recalled_sources WHERE source IN (old.conversation_id, CAST(old.id AS TEXT)));
+END;
+
+CREATE TRIGGER recalled_of_deleted_task AFTER DELETE ON tasks BEGIN
+  DELETE FROM recalled WHERE id IN (SELECT recalled_id FROM recalled_sources WHERE source = 't:' || old.key);
 END;
 
 -- What each message of the user means as a reply to the answer before it. The packaged model and the weights whose version

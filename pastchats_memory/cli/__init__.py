@@ -39,6 +39,7 @@ COMMANDS = {
     "blame": "List the episodes that changed a file or line",
     "timeline": "List conversations by day and project",
     "digest": "Summarise what worked and what is open",
+    "log": "List what the hooks gave to agents",
     "judge": "Label the outcome of an episode",
     "similar": "List the tasks most similar to a task",
     "find-duplicates": "List the tasks most similar to a text",

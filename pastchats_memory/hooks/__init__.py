@@ -63,6 +63,7 @@ def _handle(arguments: list[str], give_up: float) -> None:
     """
     from pastchats_memory.formats.registry import load_format
     from pastchats_memory.hooks.answer_queue import wait_in_queue
+    from pastchats_memory.hooks.given import note_given
 
     format_ = load_format(arguments[0])
     agent = format_.hooks
@@ -93,6 +94,7 @@ def _handle(arguments: list[str], give_up: float) -> None:
             did = "ran out of time"
         elif answer:
             did = f"gave {len(answer):,} bytes"
+            note_given(state, agent.name, action, received.session, _name_database(database), answer)
     _note(state, arguments, did)
 
 
@@ -161,12 +163,9 @@ def _parse(arguments: list[str], body: bytes | None) -> HookEvent:
 
 def _request_index(folder: Path | None, agent: str, database: str | None, transcript: str | None) -> None:
     """Write a request to index down, and start the process that fulfils it."""
-    from pastchats_memory.hooks.spool import IndexRequest, add, encode_path
+    from pastchats_memory.hooks.spool import IndexRequest, add
 
-    named = database or os.environ.get(DATABASE_VARIABLE)
-    if named and not named.startswith("~"):
-        named = os.path.abspath(named)  # noqa: PTH100 - resolve() would follow links
-    request = IndexRequest(agent, named and encode_path(named), transcript)
+    request = IndexRequest(agent, _name_database(database), transcript)
     is_stored = False
     with suppress(OSError):  # a full or read-only disk: the request is handed over without one
         if folder is not None:
@@ -175,6 +174,16 @@ def _request_index(folder: Path | None, agent: str, database: str | None, transc
     from pastchats_memory.hooks import background
 
     background.start(folder, None if is_stored else request)
+
+
+def _name_database(database: str | None) -> str | None:
+    """Return the path of the database in UTF-8; None for the configured one."""
+    from pastchats_memory.hooks.spool import encode_path
+
+    named = database or os.environ.get(DATABASE_VARIABLE)
+    if named and not named.startswith("~"):
+        named = os.path.abspath(named)  # noqa: PTH100 - resolve() would follow links
+    return named and encode_path(named)
 
 
 def _answer_in_time(work: Callable[[], bytes], arguments: list[str], give_up: float) -> bytes | None:

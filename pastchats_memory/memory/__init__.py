@@ -99,6 +99,7 @@ if TYPE_CHECKING:
     from pastchats_memory.recall.request import RecallRequest
     from pastchats_memory.store.backup import Counts
     from pastchats_memory.store.outcomes import Tally
+    from pastchats_memory.store.recalled import Given, RecalledLog
     from pastchats_memory.store.tombstones import Forgetting
     from pastchats_memory.store.turns import NewPrompt, ProjectTurns
     from pastchats_memory.store.vectors.reindex import ReindexReport
@@ -809,6 +810,24 @@ class Memory:
         wanted = build_file_filter(self.config)
         turn = make_live_turn(role, content, conversation_id, event_id, None if project else str(Path.cwd()), timestamp)
         return store_turn(self._database, self._open_session(), turn, project, client, wanted)
+
+    @property
+    def path(self) -> Path:
+        """The file of the database."""
+        return self._database.path
+
+    def add_recalled(self, given: Iterable[Given]) -> None:
+        """Store what hooks gave to agents; a note that is stored already is left out."""
+        from pastchats_memory.store.recalled import add
+
+        add(self._database, given)
+
+    def log(self, session: str | None = None, limit: int = 20) -> RecalledLog:
+        """Return what hooks gave to agents, in all sessions or in one, the newest first."""
+        from pastchats_memory.store.recalled import load_log
+
+        with self._open_snapshot() as database:
+            return load_log(database, limit, session)
 
     def list_unjudged(
         self, project: str | None = ".", outcome: str | None = None, limit: int = 10, *, judged: bool = False

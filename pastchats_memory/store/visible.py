@@ -33,6 +33,9 @@ def _not_in(lists: dict[str, str]) -> str:
 _VISIBLE_TASK = _not_in({"hidden": "project", "pending_tasks": "id"})
 _OF_VISIBLE_TASK = f"EXISTS (SELECT 1 FROM main.tasks WHERE id = task_id AND {_VISIBLE_TASK})"
 _SHOWN = "(SELECT 1 FROM json_each(evidence_json) e WHERE e.value ->> 1 IN pending_turns)"
+_INVISIBLE_SOURCE = """(
+  SELECT 1 FROM main.recalled_sources f JOIN main.prompts p ON p.conversation_id = f.source OR p.id = CAST(f.source AS INTEGER)
+  WHERE f.recalled_id = recalled.id AND (p.source_project IN hidden OR p.id IN pending_turns))"""
 _CONDITIONS = {
     "prompts": _not_in({"hidden": "source_project", "pending_turns": "id"}),
     "tasks": _VISIBLE_TASK,
@@ -45,6 +48,8 @@ _CONDITIONS = {
     f"AND (NOT EXISTS (SELECT 1 FROM pending_turns) OR NOT EXISTS {_SHOWN})",
     "known_failures": f"{_not_in({'hidden': 'source_project', 'pending_turns': 'prompt_id'})} "
     f"AND {_not_in({'pending_turns': 'ifnull(cure_id, 0)'})}",
+    "recalled": "NOT EXISTS (SELECT 1 FROM hidden UNION ALL SELECT 1 FROM pending_turns UNION ALL SELECT 1 FROM pending_tasks) "
+    f"OR NOT EXISTS {_INVISIBLE_SOURCE}",
 }
 """Condition of each table's visible rows. A link counts with the task that it leads to, an outcome with the turns that it
 quotes."""

@@ -75,6 +75,7 @@ COMMAND_TRIES: Mapping[str, tuple[str, ...]] = {
     "capture": ("{text}",),
     "ask": ("{query}", "'which tasks are finished?'"),
     "lessons": ("--all", "--project {project}"),
+    "log": ("", "--last", "--session {conversation}"),
     "how": ("{query} --all", "{query} --project {project}"),
     "blame": ("{file}",),
     "timeline": ("--since 2026-05-01", "--since 2026-05-01 --project {project}"),
@@ -104,7 +105,7 @@ COMMAND_TRIES: Mapping[str, tuple[str, ...]] = {
     "export": ("", "--markdown --query {query}", "--html --conversation {conversation}"),
 }  # fmt: skip
 SILENT_COMMANDS = frozenset({
-    "index", "open", "resume", "task add", "task delete", "task depend", "task attach", "task import", "task maintenance reindex",
+    "log", "index", "open", "resume", "task add", "task delete", "task depend", "task attach", "task import", "task maintenance reindex",
     "status", "verify", "doctor", "sources", "reindex", "redact", "backup", "sync", "exclude",
     "team status", "team share", "team withdraw", "team push", "team pull",
 })  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pastchats_memory.episodes.cite import Verified
 from pastchats_memory.episodes.history import Timeline
 from pastchats_memory.ingest.report import IndexReport
+from pastchats_memory.store.recalled import RecalledLog
 from pastchats_memory.sync.report import SyncReport
 from pastchats_memory.team.report import PullReport, PushReport, TeamStatus
 from pastchats_memory.views.answers import (
@@ -54,6 +55,7 @@ ANSWERS: Mapping[str, Any] = {
     "install/1": settings.INSTALL.view,
     "judge/1": search.JudgeBody,
     "lessons/1": search.LESSONS.view,
+    "log/1": RecalledLog,
     "open/1": opening.OPEN.view,
     "prune/1": Annotated[
         forgetting.PruneFoundBody | forgetting.PruneForgottenBody,

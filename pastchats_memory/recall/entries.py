@@ -109,7 +109,8 @@ class _Builder:
             return None
         episode, ending = load_episode(self._database, item)
         whole = build_thread(self._database, episode, ending, self._others, self._weights)
-        thread = [one for one in whole if one.item.conversation_id != self._request.exclude_conversation]
+        excluded = self._request.exclude_conversation
+        thread = [one for one in whole if excluded is None or one.item.conversation_id != excluded]
         own = next(one for one in thread if one.ending == ending and one.turns is episode)
         shown = _choose_end(thread, own, self._request.search.filters.outcomes)
         is_repeated = self._is_shown(shown.end.item)

@@ -50,6 +50,16 @@ def test_a_mere_judgement_gets_no_entry_of_its_own(memory: Memory, tmp_path: Pat
     assert (entry.asked, entry.outcome.shown_by) == (UPLOAD, STILL[1])
 
 
+def test_a_note_that_belongs_to_no_conversation_gets_an_entry(memory: Memory, tmp_path: Path) -> None:
+    path = tmp_path / "uploads.md"
+    path.write_text(
+        "# Uploads\n\nA tulip photo was refused with 413 until nginx took an upload of 8 MB.\n", encoding="utf-8"
+    )
+    memory.index([path])
+    (entry,) = entries(memory)
+    assert (entry.hit.type, entry.hit.conversation_id) == ("note", None)
+
+
 @pytest.mark.parametrize(
     "answer",
     [

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from pastchats_memory.episodes.supersession import find_replacements, replaces
 
 TABLE = Path(__file__).with_suffix(".tsv")
-PARTS = ("build", "untouched", "second")
+PARTS = ("build", "untouched", "second", "plain", "plain_untouched", "plain_second")
 
 
 class Wording(NamedTuple):

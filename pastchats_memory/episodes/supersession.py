@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from pastchats_memory.text.data_file import read_data
+from pastchats_memory.text.identifiers import LAST_LATIN, blank_spaceless, ngrams
 from pastchats_memory.text.instruction import find_instruction
 from pastchats_memory.text.lazy_pattern import LazyPattern
 from pastchats_memory.text.words import FUNCTION_WORDS, fold_case
@@ -20,8 +21,9 @@ MAX_SCANNED = 2000
 """Characters of a request, and of an answer."""
 MIN_SHARED = 0.5
 """Share of the words of the shorter subject. Both subjects must share more."""
-MAX_SHORT_WORD, STEM = 3, 7
-"""Letters: a final s belongs to a word so short; words with an equal stem are the same, such as "authenticate"."""
+MAX_SHORT_WORD, STEM, SHORT_STEM = 3, 7, 4
+"""Letters: an ending belongs to a word so short; words with an equal stem are the same. Cyrillic and Greek words inflect more."""
+ENDINGS = ("ing", "ed", "es", "s", "e")
 
 
 def _load_pattern(name: str) -> LazyPattern:
@@ -29,33 +31,44 @@ def _load_pattern(name: str) -> LazyPattern:
 
     def read() -> str:
         data = read_data(__file__, "supersession.toml")
-        return str(data[name].replace("%NAME%", data["name"]).replace("%NAME_END%", data["name_end"]))
+        parts = {
+            f"%{part.upper()}%": data[part] for part in ("name", "names", "name_end", "subject", "latin", "explicit")
+        }
+        return str(re.sub("|".join(parts), lambda found: parts[found[0]], data[name]))
 
     return LazyPattern(read, re.IGNORECASE | re.VERBOSE)
 
 
 @cache
+def _read_cues() -> tuple[str, ...]:
+    """Return folded texts of which each match of a way to put a thing aside has one."""
+    return tuple(read_data(__file__, "supersession.toml")["cues"])
+
+
+@cache
 def _load_words(name: str) -> frozenset[str]:
     """Return a list of words, and all function words."""
-    return FUNCTION_WORDS | frozenset(read_data(__file__, "supersession.toml")[name])
+    listed = read_data(__file__, "supersession.toml")[name]
+    return FUNCTION_WORDS.union(listed, map(_stem, listed))
 
 
 _FENCE = LazyPattern(r"```.*?(?:```|\Z)|^[ \t]*+>[^\n]*$", re.DOTALL | re.MULTILINE)
 _QUOTED = _load_pattern("quoted")
-_SENTENCE = LazyPattern(r"[^.!?;\n]+(?:[.!?;](?!\s|\Z)[^.!?;\n]*)*[.!?;]*")
-_CLAUSE = LazyPattern(r"(?<![,:–—()])[,:–—()]++(?=\s|\Z)|\s(?:and|because|since|but|so that)\s")
+_SENTENCE = LazyPattern(r"[^.!?;。！？；\n]+(?:[.!?;](?!\s|\Z)[^.!?;。！？；\n]*)*[.!?;。！？；]*")
+_CLAUSE = LazyPattern(r"(?<![,:–—()])[,:–—()]++(?=\s|\Z)|[，、]|\s(?:and|because|since|but|so that)\s")
+_NO_PAIR = LazyPattern(r"[ぁ-ゖ改用使換换成从從不再了的到在把和与與将將请請現现已存放]+|変更|移行")
 _TOKEN = LazyPattern(r"[\w.@][\w.+#@/-]*")
 _VERSIONED = LazyPattern(
     r"(?<![\w./-])([A-Za-z][A-Za-z+#.-]{0,30}?)(?:[ :@=-]| (?:to|version) )v?(\d+(?:\.\d+)*)(?![\w.:-]*\w)"
 )
-_PUT_ASIDE = [_load_pattern(way) for way in ("replaces", "moves_away", "away_from", "instead_of", "not_in", "drops")]
-"""Ways to put a thing aside, each with its name."""
-CUES = (
-    "replac", "swap", "exchang", "substitut", "from ", "off ", "instead", "rather than ", "in place of ", "stead of", ", not ", " and not ",
-    "drop", "remov", "ditch", "rid of", "throw out", "kick out", "rip out", "abandon", "retir", "uninstall", "stop", "done with", "no longer ",
+WAYS = (
+    "replaces", "moves_away", "away_from", "instead_of", "not_in", "drops", "is_out", "is_reversed", "foreign_drops", "foreign_is_out",
+    "foreign_moves", "spaceless_drops", "spaceless_is_out",
 )  # fmt: skip
-"""Folded texts of which each match of these ways has one."""
-_INSTEAD = LazyPattern(r"\binstead\b(?!\s+of\b(?!\s+(?:it|that|them|this)\b))", re.IGNORECASE)
+_PUT_ASIDE = [_load_pattern(way) for way in WAYS]
+"""Ways to put a thing aside, each with its name."""
+_UNNAMED = _load_pattern("unnamed")
+_EXPLICIT = _load_pattern("explicit")
 VERSION_CUES = (
     "switch", "upgrade", "bump", "move", "go", "update", "migrate", "require", "pin", "raise", "downgrade", "use", "set",
 )  # fmt: skip
@@ -90,6 +103,8 @@ class Replacement(NamedTuple):
     """Every word of the request."""
     version: str = ""
     """The new version, if only the version changes."""
+    is_explicit: bool = False
+    """Whether it says in so many words that it replaces an earlier decision."""
 
 
 @lru_cache(maxsize=512)
@@ -107,7 +122,15 @@ def find_replacements(request: str) -> tuple[Replacement, ...]:
     news, placed = (_find_names(pattern, text) for pattern in (_NEW, _PLACED))
     mentioned = frozenset(_tokens(text))
     return tuple(
-        Replacement(old, news - {old}, placed, _clause_subjects(sentence, {*old.split(), version}), mentioned, version)
+        Replacement(
+            old,
+            news - {old},
+            placed,
+            _clause_subjects(sentence, {*old.split(), version}),
+            mentioned,
+            version,
+            _EXPLICIT.search(sentence) is not None,
+        )
         for sentence, old, version in found
     )
 
@@ -115,7 +138,7 @@ def find_replacements(request: str) -> tuple[Replacement, ...]:
 def _has_cue(text: str) -> bool:
     """Return False for most requests: they have no word of those that put something aside."""
     folded = fold_case(text)
-    return any(cue in folded for cue in CUES) or (
+    return any(cue in folded for cue in _read_cues()) or (
         any(map(str.isdigit, folded)) and any(cue in folded for cue in VERSION_CUES)
     )
 
@@ -129,10 +152,12 @@ def _find_put_aside(sentence: str) -> Iterator[tuple[str, str]]:
         for pattern in _PUT_ASIDE
         for match in pattern.finditer(sentence)
     ]
-    found += [(match.start(), "") for match in _INSTEAD.finditer(sentence)]
+    found += [(match.start(), "") for match in _UNNAMED.finditer(sentence)]
     for start, name in found:
         if not _UNDECIDED.search(sentence, 0, start) and (name in _IT or name not in FUNCTION_WORDS):
             yield ("" if name in _IT else name), ""
+            if " " in name:
+                yield name.split()[-1], ""
     raised = _RAISES.search(sentence)
     if raised and not _UNDECIDED.search(sentence, 0, raised.start()):
         for match in _VERSIONED.finditer(sentence, raised.start()):
@@ -156,16 +181,18 @@ def replaces(one: Replacement, request: str, answer: str) -> bool:
         return is_shared and one.old in _find_choices(request) | _find_choices(answer)
     if one.old:
         return bool(one.news or one.placed) and one.old in _find_choices(request)
-    names = _find_choices(request, names_only=True) - one.news
+    names = _find_choices(request, names_only=not one.is_explicit) - one.news
+    if one.is_explicit:
+        return bool(names) and bool((one.news | one.placed) - own) and any(clause <= own for clause in significant)
     if names & one.mentioned:
         return is_shared
     return bool(names) and bool(one.news - own) and any(clause <= own for clause in significant)
 
 
 def _find_names(pattern: LazyPattern, text: str) -> frozenset[str]:
-    return frozenset(_stem(word) for name in pattern.findall(text) for word in _tokens(name)) - _load_words(
-        "no_subject"
-    )
+    return frozenset(
+        _stem(word) for match in pattern.finditer(text) for word in _tokens(match[match.lastindex or 0])
+    ) - _load_words("no_subject")
 
 
 def _clause_subjects(sentence: str, names: set[str]) -> tuple[frozenset[str], ...]:
@@ -186,15 +213,28 @@ def _find_choices(text: str, *, names_only: bool = False) -> set[str]:
     """Return the chosen things of a text, by one word and by two."""
     found: set[str] = set()
     for match in _ADOPTS.finditer(text):
-        first = match[1].split()[0].rstrip(".,")
+        name = match[match.lastindex or 0]
+        first = name.split()[0].rstrip(".,")
         if not names_only or not (first.isalpha() and first.islower()):
-            found |= {first.lower(), " ".join(match[1].lower().split()).rstrip(".,")}
+            found |= {first.lower(), " ".join(name.lower().split()).rstrip(".,")}
     return found - FUNCTION_WORDS
 
 
 def _tokens(text: str) -> list[str]:
-    return [word.lower().rstrip(".-/").removesuffix("'s") for word in _TOKEN.findall(text)]
+    found = _TOKEN.findall(blank_spaceless(text))
+    return [*(word.lower().rstrip(".-/").removesuffix("'s") for word in found), *_find_pairs(text)]
+
+
+def _find_pairs(text: str) -> list[str]:
+    """Return the pairs of letters of scripts without spaces; endings, particles and words of doing are no subject."""
+    return ngrams(_NO_PAIR.sub(" ", text))
 
 
 def _stem(word: str) -> str:
-    return (word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > MAX_SHORT_WORD else word)[:STEM]
+    """Return the beginning that the forms of a word have in common."""
+    if word > LAST_LATIN:
+        return word[:SHORT_STEM] if len(word) <= 2 * SHORT_STEM else word[:STEM]
+    for ending in ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= MAX_SHORT_WORD and not word.endswith("ss"):
+            return word.removesuffix(ending)[:STEM]
+    return word[:STEM]

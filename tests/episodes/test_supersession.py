@@ -13,7 +13,7 @@ sys.path.insert(0, str(REPOSITORY / "benchmarks" / "outcome"))
 
 from replacing import PARTS, Wording, wordings
 
-BUILD = list(wordings("build"))
+BUILD = [*wordings("build"), *wordings("plain")]
 LEAST_PRECISION, LEAST_RECALL = 0.9, 0.8
 
 
@@ -51,6 +51,27 @@ def test_a_product_that_two_requests_share_is_no_subject() -> None:
 )
 def test_program_output_and_quotations_supersede_nothing(later: str) -> None:
     assert not says("Use Redis for the sessions and fmt.Sprintf with go 96", later)
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        "compare tabs and spaces for the indentation",
+        "why do we use tabs instead of spaces?",
+        "tabs and spaces both work for me",
+        "Are tabs out of fashion?",
+        "The indent is gone when I paste tabs",
+        "I wonder whether tabs are out, we could indent with spaces from now on",
+    ],
+)
+def test_a_request_that_merely_mentions_both_things_supersedes_nothing(later: str) -> None:
+    assert not says("Indent the sources with tabs.", later)
+
+
+def test_a_request_that_says_it_replaces_a_decision_needs_the_same_subject() -> None:
+    later = "the docs go into the repository now, this replaces the decision of March"
+    assert says("Keep the docs in the wiki.", later)
+    assert not says("Keep the secrets in the vault.", later)
 
 
 def test_the_same_version_replaces_nothing() -> None:

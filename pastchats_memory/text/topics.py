@@ -75,7 +75,7 @@ def is_resuming(text: str) -> bool:
     found = [
         part for word in WORD.findall(separate_spaceless(text.lower())) for part in _split_listed(word, asking | others)
     ]
-    allowed = asking | others | FUNCTION_WORDS | _read_talk()
+    allowed = asking | others | FUNCTION_WORDS
     return not asking.isdisjoint(found) and allowed.issuperset(found)
 
 

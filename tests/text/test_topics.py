@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from pastchats_memory.text.topics import COMMON_WORD, NAME, PLAIN_WORD, is_small_talk, measure_topic, topic_words
+from pastchats_memory.text.topics import (
+    COMMON_WORD,
+    NAME,
+    PLAIN_WORD,
+    is_resuming,
+    is_small_talk,
+    measure_topic,
+    topic_words,
+)
 
 
 @pytest.mark.parametrize(
@@ -39,3 +47,12 @@ def test_names_count_most_and_words_of_any_work_count_nothing(text: str, worths:
 )
 def test_greetings_and_thanks_are_small_talk(text: str, is_talk: bool) -> None:
     assert is_small_talk(text) is is_talk
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [("continue", True), ("mach bitte weiter", True), ("continúa", True), ("let's pick up where we left off", True), ("继续工作", True), ("続けてください", True),
+     ("yes, go on", False), ("work on it", False), ("continue with the parser", False), ("继续登录页面", False), ("", False)],
+)  # fmt: skip
+def test_a_text_that_only_asks_to_go_on_is_recognised(text: str, is_one: bool) -> None:
+    assert is_resuming(text) is is_one

@@ -290,7 +290,7 @@ def imported_modules(hooked: Program, prompt: str) -> set[bytes]:
 
 
 def test_a_prompt_that_only_steers_the_work_loads_no_pathlib(hooked: Program) -> None:
-    assert b"pathlib" not in imported_modules(hooked, "yes, please")
+    assert b"pathlib" not in imported_modules(hooked, "yes, go on")
     assert b"pathlib" in imported_modules(hooked, "why do the webhook retries pile up?")
 
 

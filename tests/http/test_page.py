@@ -113,7 +113,6 @@ def test_a_search_shows_hits_with_why_they_were_found(browser: httpx.Client) -> 
     assert "very close" in text
     assert "meaning: number 1" in text
     assert "<mark>retry</mark>" in text
-    assert "resume" in text
 
 
 def test_a_filter_is_a_link_that_narrows_the_search(browser: httpx.Client) -> None:
@@ -165,7 +164,7 @@ def test_a_conversation_shows_how_each_episode_ended_and_which_words_show_it(bro
     text = browser.get("/page/conversation", params={"id": FLAKY_LOGIN}).text
     assert '<span class="outcome worked">' in text
     assert '<mark class="shown">' in text
-    assert "codex resume" in text
+    assert "codex resume" not in text  # the folder of the session is gone
     assert "<details>" in text  # results of tools are folded
 
 
@@ -222,6 +221,14 @@ def test_a_conversation_leads_to_its_subagents_its_tasks_and_back(program: Progr
     assert "They are in worker.py" in shown
     assert "A subagent · 2 turns" in shown
     assert 'href="/page/conversation?id=s1">The conversation that it came from' in shown
+
+
+def test_a_session_whose_folder_is_there_is_resumed_by_a_command_that_can_be_copied(program: Program) -> None:
+    write_session(program.home / "s1.jsonl", {"sessionId": "s1", "cwd": str(program.home)}, "Plan the retries", "Done")
+    assert program("index", "s1.jsonl").status == 0
+    with serving(program) as server, browsing(server) as client:
+        assert "claude --resume s1" in client.get("/page/conversation", params={"id": "s1"}).text
+        assert "claude --resume s1" in client.get("/", params={"query": "plan the retries"}).text
 
 
 def test_projects_show_how_their_episodes_ended_over_time(browser: httpx.Client) -> None:

@@ -23,6 +23,7 @@ from pastchats_memory.episodes.threads import (
 from pastchats_memory.episodes.titles import name_episode
 from pastchats_memory.model import FAILURES, RESOLVED, Edits, Hit, Item, Outcome, RecallEntry, StoredTask
 from pastchats_memory.recall.request import RecallRequest
+from pastchats_memory.recall.selection import put_named_first
 from pastchats_memory.search.hits import add_snippet, move_hit
 from pastchats_memory.store import turns
 from pastchats_memory.store.database import Database
@@ -57,7 +58,7 @@ def build_entries(
         builder.add(hit, stored.get(int(hit.id)) if hit.task is None else None)
         if len(builder.entries) == max(request.search.limit, MOST_EPISODES):
             break
-    return builder.entries
+    return put_named_first(builder.entries, builder.texts, request.search.text, weights)
 
 
 class _Shown(NamedTuple):
@@ -85,6 +86,9 @@ class _Builder:
         self._spans: list[tuple[str, str | None, int, int]] = []
         self._vocabularies: list[frozenset[str]] = []
         self.entries: list[RecallEntry] = []
+        self.texts: list[str] = []
+        """What was said in the thread of each entry."""
+        self._text = ""
 
     def add(self, hit: Hit, item: Item | None) -> None:
         """Add the entry of a hit, unless its thread, or one like it, has an entry already."""
@@ -97,11 +101,13 @@ class _Builder:
         if not any(_are_alike(vocabulary, earlier) for earlier in self._vocabularies):
             self._vocabularies.append(vocabulary)
             self.entries.append(entry)
+            self.texts.append(self._text)
 
     def _build_of_task(self, hit: Hit, task: StoredTask) -> RecallEntry | None:
         if task.id in self._tasks:
             return None
         self._tasks.add(task.id)
+        self._text = f"{task.title}\n{task.description}\n{hit.content}"
         return _build_task_entry(hit, task, self._weights, self._request)
 
     def _build(self, hit: Hit, item: Item) -> RecallEntry | None:
@@ -118,6 +124,7 @@ class _Builder:
         parts = {str(turn.id) for one in (own, shown.end) for turn in one.turns}
         if is_repeated or not self._given.isdisjoint(parts) or all(map(_is_instruction, shown.end.turns)):
             return None
+        self._text = "\n".join(turn.content for one in thread for turn in one.turns if turn.role != "tool")
         return self._build_of_thread(hit, item, shown)
 
     def _is_shown(self, item: Item) -> bool:

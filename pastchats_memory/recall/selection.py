@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 
 from pastchats_memory.model import Hit, Hits, RecallEntry
+from pastchats_memory.text.topics import topic_words
 
 LEAST_RELEVANCE = 0.5
 """Best relevance below which recall returns nothing. Of questions about things that the memory lacks, 5 % reach it; of the
@@ -22,6 +24,10 @@ OUTPUT_FAR_BELOW = 0.5
 """The same share for a hit that is only the output of a tool."""
 LEAST_COVERAGE = 0.5
 """Share of the question's weight that the corpus must know for recall without a model."""
+DECISIVE = 0.6
+"""Share of the most telling word's worth that a further word needs to say what a question is about."""
+RIVAL = 0.5
+"""Share of the first entry's relevance that one needs to lead in its place."""
 EQUAL_RELEVANCE = 0.1
 """Difference of relevance up to which entries of two memories are equals."""
 NEAR_TIE = 0.1
@@ -95,6 +101,39 @@ def _by_project_and_date(tied: Sequence[Hit], current_project: str | None) -> li
 
 def _conversation(hit: Hit) -> str:
     return hit.id if hit.conversation_id is None else f"{hit.source_project}\n{hit.conversation_id}"
+
+
+def put_named_first(
+    entries: Sequence[RecallEntry], texts: Sequence[str], question: str, weights: Mapping[str, float]
+) -> list[RecallEntry]:
+    """Return the entries, led by one that names what the question is about, if any does.
+
+    Args:
+        entries: best first.
+        texts: what was said in each.
+        question: whose rare words and names count.
+        weights: of the words that the memory knows.
+    """
+    words = _find_decisive(question, weights) if len(entries) > 1 else []
+    if not words or _names_any(texts[0], words):
+        return list(entries)
+    least = RIVAL * _relevance(entries[0])
+    for place, (entry, text) in enumerate(zip(entries, texts, strict=True)):
+        if _relevance(entry) >= least and _names_any(text, words):
+            return [entry, *entries[:place], *entries[place + 1 :]]
+    return list(entries)
+
+
+def _find_decisive(question: str, weights: Mapping[str, float]) -> list[str]:
+    """Return the words that say what a question is about: names first, else the rarest ones."""
+    worths = {word: worth * weights[word] for word, worth in topic_words(question).items() if word in weights}
+    most = max(worths.values(), default=0.0)
+    return [word.removesuffix("s") for word, worth in worths.items() if worth >= DECISIVE * most]
+
+
+def _names_any(text: str, words: Sequence[str]) -> bool:
+    """Check whether a word of the text begins with one of the words."""
+    return re.search(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, words))})", text, re.IGNORECASE) is not None
 
 
 def merge_entries(own: Sequence[RecallEntry], others: Sequence[RecallEntry]) -> list[RecallEntry]:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from pastchats_memory.model import Hit, Hits, Item, StoredTask
-from pastchats_memory.recall.selection import above_threshold, find_perhaps
+from pastchats_memory.model import Hit, Hits, Item, Outcome, RecallEntry, StoredTask
+from pastchats_memory.recall.selection import above_threshold, find_perhaps, put_named_first
 from pastchats_memory.search.hits import turn_hit
 
 
@@ -46,3 +46,28 @@ def test_recall_speaks_if_enough_signals_agree(hits: Sequence[Hit], coverage: fl
 def test_the_first_hit_of_each_conversation_perhaps_fits() -> None:
     hits = [make_hit(1, 0.2), make_hit(2, 0.2), make_hit(3, 0.1, "c2"), make_hit(4, 0.1, "c3"), make_hit(5, 0.01, "c4")]
     assert [hit.id for hit in find_perhaps(hits)] == ["1", "3"]
+
+
+WEIGHTS = {"why": 0.1, "review": 1.0, "kiln": 1.0, "thermocouple": 4.0, "drifts": 4.0}
+QUESTION = "Why does the thermocouple of the kiln drift, review it"
+REVIEW, NAMED = "A review of the kiln's door.", "The thermocouples age in the kiln."
+
+
+@pytest.mark.parametrize(
+    ("texts", "relevances", "order"),
+    [
+        pytest.param([REVIEW, NAMED], [0.9, 0.8], "21", id="the one that names it leads"),
+        pytest.param([NAMED, REVIEW], [0.9, 0.8], "12", id="it leads already"),
+        pytest.param([REVIEW, NAMED], [0.9, 0.3], "12", id="it is far less relevant"),
+        pytest.param([REVIEW, "The door."], [0.9, 0.8], "12", id="none names it"),
+        pytest.param([REVIEW, "The door.", NAMED], [0.9, 0.8, 0.7], "312", id="the others keep their order"),
+    ],
+)
+def test_an_entry_that_never_names_the_thing_leads_none_that_does(
+    texts: list[str], relevances: list[float], order: str
+) -> None:
+    entries = [
+        RecallEntry(make_hit(place, relevance), None, text, Outcome("worked"), is_current=True)
+        for place, (text, relevance) in enumerate(zip(texts, relevances, strict=True), start=1)
+    ]
+    assert "".join(one.hit.id for one in put_named_first(entries, texts, QUESTION, WEIGHTS)) == order

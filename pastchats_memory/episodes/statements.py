@@ -1,4 +1,4 @@
-"""Recognise what a text states for later: a decision, a remedy that did not help, or work that is left open. Pure."""
+"""Recognise what a text states for later: a decision, or work that is left open. Pure."""
 
 from __future__ import annotations
 
@@ -47,29 +47,6 @@ _LEFT_OPEN = LazyPattern(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_REFUTES = LazyPattern(
-    r"""
-      \A\W*(?:no|nope|wrong|nein|falsch|non|нет)\b(?!\ (?:problem|worries|need|rush))
-    | \b(?:did|does|do|has|have|will|would|was|is)(?:n't|\ not)\ (?:really\ |actually\ |seem\ to\ |even\ )?(?:cure|fix|help|solve|work|
-        change\ (?:anything|a\ thing)|resolve|stop|prevent|do\ (?:it|the\ trick)|the\ (?:cause|reason|cure|fix))
-    | \bnot\ (?:fixed|solved|cured|working|resolved|the\ (?:cause|reason|cure|fix))\b
-    | \bstill\ (?:\w+\ )?(?:fails?|failing|broken|happen|there|the\ same|not|does|doesn|crash|wrong|get|see|times?\ out|leak|slow)
-    | \b(?:is|are|'s|came|come|comes|coming)\ back\b  |  \bsame\ (?:old\ )?(?:error|problem|issue|thing|bug|failure|result)\b
-    | \b(?:happen(?:s|ed)?|fail(?:s|ed)?|broke|broken|crash(?:es|ed)?)\ again\b  |  \bno\ (?:effect|difference|better|change)\b
-    | \b(?:made|makes)\ (?:it|things)\ worse\b  |  \brevert(?:ed|ing)?\b  |  \b(?:undo|roll(?:ed)?\ back)\b
-    | \b(?:geht|funktioniert|hilft|half|klappt)\ (?:immer\ noch\ |leider\ |trotzdem\ |auch\ )?nicht\b
-    | \bne\ (?:marche|fonctionne)\ (?:toujours\ )?pas\b  |  \bno\ funciona\b  |  \bnão\ funciona\b  |  не\ (?:работает|помогло)
-    | 没用|不行|还是(?:不|有|报)|没有解决|直って(?:い)?ない|動かない|안\ ?돼
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
-LONGEST_REFUTATION = 600
-"""Characters at the beginning of what a person typed in which a remedy is refuted; what follows describes and requests."""
-
-
-def refutes(request: str) -> bool:
-    """Return whether a person says that an earlier remedy did not help."""
-    return _REFUTES.search(split_paste(find_instruction(request)).typed[:LONGEST_REFUTATION]) is not None
 
 
 def is_decision(request: str) -> bool:

@@ -12,11 +12,10 @@ from pastchats_memory.episodes.actions import actions_of
 from pastchats_memory.episodes.load import load_episode
 from pastchats_memory.episodes.problems import MIN_SHARED_WORDS, extract_subject, is_same_problem
 from pastchats_memory.episodes.refutation import SIGNAL
-from pastchats_memory.episodes.statements import refutes
 from pastchats_memory.episodes.threads import cite_attempts, describe_attempt, find_thread
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.fields import As, At, Flat, Shown, View, shown_as
-from pastchats_memory.model import FAILURES, RESOLVED, Attempt, Filters, Hit, Item, StoredTask
+from pastchats_memory.model import FAILURES, RESOLVED, Attempt, Filters, Item, StoredTask
 from pastchats_memory.search.pipeline import search
 from pastchats_memory.search.request import Request
 from pastchats_memory.store import outcomes, sources, vectors
@@ -46,8 +45,6 @@ MAX_COMPARED_LENGTH = 400
 """Characters of a user turn that are compared with the query."""
 MAX_LATER_EPISODES = 6
 """Episodes after a request in which the work may be finished."""
-MIN_REFUTED_WORDS = 2
-"""Words of the query's subject that a later prompt shares which refutes a success."""
 MIN_SIMILARITY = 0.35
 """Cosine below which a resolved task that shares no word with the problem is left out."""
 
@@ -64,7 +61,7 @@ class PriorEpisode(NamedTuple):
     """A later attempt that succeeded: of the same problem if this one failed, or one that says so in the query's words."""
     superseded_by: Attempt | None = None
     refuted_by: Attempt | None = None
-    """A later prompt that says that the work did not help."""
+    """A later prompt that says that the work did not help, unless a later attempt succeeded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,14 +148,13 @@ def find_similar_episodes(database: Database, session: ModelSession, query: Task
         own = describe_attempt(database, item, ending)
         is_done = ending.is_answered and _is_done(database, item, turns, ending)
         later = later or _find_reported_success(database, item, ending, topic)
-        done = own if is_done else later
         episode = PriorEpisode(
             attempt=own,
             is_same=match.is_duplicate and is_same_problem(query.text, item.content),
             is_done=is_done,
             later_success=later,
             superseded_by=thread.superseded_by,
-            refuted_by=_find_refutation(database, done, topic, related) if done else _load_refutation(database, ending),
+            refuted_by=None if later else _load_refutation(database, ending),
         )
         found.append((match.score, episode))
     return [episode for _, episode in sorted(found, key=lambda pair: -pair[0])]
@@ -208,25 +204,6 @@ def _load_refutation(database: Database, ending: Ending) -> Attempt | None:
         return None
     (turn,) = turn_rows.items(database, [ending.evidence[-1].id])
     return describe_attempt(database, turn, load_episode(database, turn)[1])
-
-
-def _find_refutation(
-    database: Database, done: Attempt, topic: frozenset[str], related: Sequence[Hit]
-) -> Attempt | None:
-    """Return the prompt that refutes a success: the next one in its conversation, or a later one about the topic."""
-    (item,) = turn_rows.items(database, [int(done.id)])
-    _, ending = load_episode(database, item)
-    following = outcomes.after(database, item.project, item.conversation_id or "", ending.last_index, 1)
-    later = [
-        int(hit.id)
-        for hit in sorted(related, key=lambda hit: hit.timestamp or "")
-        if hit.source_project == item.project and (hit.timestamp or "") > (item.timestamp or "~")
-        and int(hit.id) != item.id and len(topic & extract_subject(hit.content)) >= MIN_REFUTED_WORDS
-    ]  # fmt: skip
-    for turn in turn_rows.items(database, [*(one.question_id for one in following), *later]):
-        if refutes(turn.content):
-            return describe_attempt(database, turn, load_episode(database, turn)[1])
-    return None
 
 
 def _has_visible_work(database: Database, attempt: Attempt) -> bool:

@@ -30,7 +30,7 @@ TEXTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 PREFIXES = {"turns": "", "tasks": "t:", "comments": "c:", "attachments": "a:"}
 WITHOUT_NAMES = frozenset({
     "task_texts", "prompt_embeddings", "task_embeddings", "next_vectors", "outcomes", "outcomes_due", "replies", "embedding_meta",
-    "live_events", "judgements",
+    "live_events", "judgements", "known_failures", "recalled", "recalled_sources",
 })  # fmt: skip
 """Tables that repeat texts of other tables, or have none."""
 OWN_WORDS = frozenset({"resume", "role", "type", "status", "kind", "recipe", "format", "model", "outcome"})

@@ -179,12 +179,14 @@ SILENT_TOOLS = frozenset({"status", "store_turn", "index_paths"})
 HOOK_TRIES: Mapping[str, tuple[Mapping[str, Any], ...]] = {
     "recall": ({"prompt": "{query}"},),
     "warn": ({"tool": "Bash", "arguments": {"command": "{command}"}}, {"tool": "Edit", "arguments": {"file_path": "{file}"}}),
+    "cure": ({"tool": "Bash", "arguments": {"command": "{command}"}, "error": 'npm error Missing script: "flood"'},),
     "greet": ({}, {"source": "compact"}),
     "brief": ({"tool": "Agent", "arguments": {"prompt": "{query}"}}, {"tool": "invoke_agent", "arguments": {"prompt": "{query}"}}),
     "index": (),
+    "compact": (),
 }  # fmt: skip
-"""Events by what a hook does with them; it answers none that asks for an index run."""
-SILENT_HOOKS = frozenset({"index"})
+"""Events by what a hook does with them; it answers none that only asks for an index run."""
+SILENT_HOOKS = frozenset({"index", "compact"})
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,7 @@ def write_session(path: Path, cwd: Path, name: str, day: int, part: str) -> None
         is_error = result.startswith(("Exit code", "String"))
         add("user", [{"type": "tool_result", "tool_use_id": id_, "content": result, "is_error": is_error}])
 
-    add("user", f"Why does the ballast pump stall after a restart? The {part} is wet.")
+    add("user", f"Why does the ballast pump at the {part} stall after a restart?")
     call("Bash", {"command": COMMAND}, f'Exit code 1\nnpm error Missing script: "flood" of the {part}')
     call(
         "Edit",

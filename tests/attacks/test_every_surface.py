@@ -58,7 +58,7 @@ class Viewer:
 
 
 def write_session(path: Path, cwd: Path, name: str, day: int, part: str) -> None:
-    """Write a session of Claude Code's: a command and an edit that failed, and an answer that worked."""
+    """Write a session of Claude Code's: a command with its cure, an edit that failed, and an answer that worked."""
     records: list[dict[str, Any]] = []
 
     def add(role: str, content: object) -> None:
@@ -76,6 +76,7 @@ def write_session(path: Path, cwd: Path, name: str, day: int, part: str) -> None
 
     add("user", f"Why does the ballast pump at the {part} stall after a restart?")
     call("Bash", {"command": COMMAND}, f'Exit code 1\nnpm error Missing script: "flood" of the {part}')
+    call("Bash", {"command": f"npm run flood:{part}"}, "Flooded.")
     call(
         "Edit",
         {"file_path": str(cwd / "pump.py"), "old_string": part, "new_string": f"{part}!"},

@@ -108,7 +108,7 @@ def test_the_log_of_another_memory_is_apart(kiln: Program) -> None:
 
 
 @pytest.mark.promise("privacy", "The log of what hooks gave shows nothing of a private project outside it.")
-def test_what_quotes_a_private_project_is_hidden(kiln: Program) -> None:
+def test_the_log_hides_quotations_of_a_private_project(kiln: Program) -> None:
     assert kiln("log").status == 0
     with open_database(kiln.database) as database:
         assert len(load_log(database, 5).results) == 1

@@ -36,17 +36,15 @@ class Size:
     chats: int
     turns: int
     """Turns that a chat has more than the one that it copies."""
-    dim: int
-    """Components of a vector."""
     batch: int
     """Turns that an index run writes at once."""
     rows: int | None
     """That are deleted, embedded and looked through at once by what goes in steps; None: as many as the program takes, with its pauses."""
 
 
-LARGE = Size(True, ("beads-q4-links.jsonl", "beads-q1-times.jsonl"), chats=4, turns=24, dim=384, batch=24, rows=None)
+LARGE = Size(True, ("beads-q4-links.jsonl", "beads-q1-times.jsonl"), chats=4, turns=24, batch=24, rows=None)
 """Large enough for transactions of which SQLite writes a part before they are committed."""
-SMALL = Size(False, ("beads-q1-times.jsonl",), chats=3, turns=4, dim=8, batch=8, rows=4)
+SMALL = Size(False, ("beads-q1-times.jsonl",), chats=3, turns=4, batch=8, rows=4)
 """As small as can be while there are batches, steps, copies, and a task with a comment: hundreds of calls of the system."""
 
 
@@ -136,7 +134,6 @@ def make_cheap(size: Size) -> None:
     PackagedEmbedder.embed_query = embed_query  # type: ignore[method-assign] # cheap vectors: the moment of death is the point
     PackagedEmbedder.refuse_altered = lambda _: None  # type: ignore[method-assign] # it is not asked for vectors
     PackagedEmbedder.load = lambda _: None  # type: ignore[method-assign] # cheap vectors: the moment of death is the point
-    PackagedEmbedder.dim = size.dim
     writer.BATCH_TURNS = size.batch
     if size.rows is not None:
         deletion.MIN_STEP = deletion.MAX_STEP = reindex.BATCH = redact_stored.BATCH = reindex.STEP = vectors.STEP = (

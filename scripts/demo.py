@@ -26,12 +26,12 @@ STEPS = (
         ["search", "--query", "retry strategy", "--limit", "1"],
     ),
     (
-        "Before new work, ask what was tried. The answer is an earlier attempt that failed.",
+        "Before new work, ask what was tried. The answer is the last attempt, after one that failed.",
         ["recall", "--query", "build webhook retries", "--limit", "1"],
     ),
 )
 WHY = """
-`Outcome:` quotes the words that show how it ended, and `Source:` names file and line. So the next agent does not build
+`Before it:` names an attempt with your words about it, and `Source:` names file and line. So the next agent does not build
 the fixed delay again. The database was in a temporary folder; `pastchats-memory setup` does this for your own history."""
 
 

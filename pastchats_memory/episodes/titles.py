@@ -52,7 +52,7 @@ _WRAPPED = LazyPattern(r"(?<=\S)[ \t]*\n[ \t]*(?=[a-z(])")
 _MARKS = LazyPattern(r"^(?:[ \t]*(?:[-*+•>]|\#{1,6}|\d{1,3}[.)])[ \t]+)+")
 _HEADING = LazyPattern(r"[ \t]*(?:\#{1,6}[ \t]|(?:\*\*[^*]+\*\*|__[^_]+__):?[ \t]*\Z)|.*[:：]\W*\Z", re.DOTALL)
 _NO_WORDS = LazyPattern(
-    r"""[ \t]*(?:
+    r"""[ \t]*+(?:
         [!$%][ \t]*\S | .*(?:;[ ]do\b|\ &&\ |\$\()              # a command for the shell
       | (?:@|\.{0,2}[/\\]|~[/\\]|[A-Za-z]:[/\\]|https?://)\S*[ \t]*\Z       # a path, a link
       | [A-Za-z]:\\[^.?!]*\Z | [\[{]\s*["{\[]                              # a path of Windows with blanks, JSON

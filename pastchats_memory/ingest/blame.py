@@ -27,7 +27,7 @@ from pastchats_memory.store import turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.text.shell import is_editor, is_shell, written_files
 
-_WORKTREE = re.compile(r"(?:.*/)?\.?worktrees?/[^/]+/")
+_WORKTREE = re.compile(r"\A(?:.*/)?\.?worktrees?/[^/]+/")
 """Matches the folder of a worktree that an agent made below a repository."""
 
 

@@ -8,7 +8,7 @@ from pastchats_memory.text.excerpt import ELLIPSIS
 from pastchats_memory.text.lazy_pattern import LazyPattern
 
 _GAP = LazyPattern(
-    r"(?:(?<=[.!?…])|(?<=[.!?…][)\"'’”]))(?<!\b\d\.)(?<!\be\.g\.)(?<!\bi\.e\.)\s+|(?<=[。！？])|\s*\n\s*"
+    r"(?:(?<=[.!?…])|(?<=[.!?…][)\"'’”]))(?<!\b\d\.)(?<!\be\.g\.)(?<!\bi\.e\.)\s+|(?<=[。！？])|(?<![^\S\n])[^\S\n]*\n\s*"
 )
 """The gap between two sentences; the end of a line ends one, too."""
 

@@ -561,12 +561,10 @@ CREATE TABLE recalled (
 
 -- Where its words come from, and the session that got them. With a text of any of these conversations or tasks it goes.
 CREATE TABLE recalled_sources (
-  recalled_id INTEGER NOT NULL REFERENCES recalled(id) ON DELETE CASCADE,
   source TEXT NOT NULL,                    -- a conversation, `12` for a turn without one, or `t:KEY`
+  recalled_id INTEGER NOT NULL REFERENCES recalled(id) ON DELETE CASCADE,
   PRIMARY KEY (source, recalled_id)
 ) WITHOUT ROWID;
-
-CREATE INDEX recalled_sources_by_row ON recalled_sources(recalled_id);
 
 CREATE TRIGGER recalled_of_deleted AFTER DELETE ON prompts BEGIN
   DELETE FROM recalled WHERE id IN (

@@ -80,7 +80,9 @@ def _add(database: Database, one: Given, sources: Iterable[str | None]) -> None:
         one,
     )
     for (id_,) in stored:
-        database.run_many("INSERT INTO recalled_sources VALUES (?, ?)", [(id_, source) for source in sources])
+        database.run_many(
+            "INSERT INTO recalled_sources(recalled_id, source) VALUES (?, ?)", [(id_, source) for source in sources]
+        )
 
 
 def _find_source(database: Database, id_: str) -> str | None:

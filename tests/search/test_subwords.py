@@ -85,7 +85,7 @@ def test_a_row_with_the_subword_comes_first_in_every_mode(memory: Memory, query:
 
 @pytest.mark.parametrize("query", ["重试", "タイムアウト", "데이터베이스", "getUserBy", "41c9e0d", "11000"])
 def test_recall_returns_rows_with_the_subword(memory: Memory, query: str) -> None:
-    assert FOUND[query] & {int(entry.hit.id) for entry in memory.recall(query).entries}
+    assert FOUND[query] & {int(id_) for entry in memory.recall(query).entries for id_ in entry.ids}
 
 
 @pytest.mark.parametrize("query", ["div", "aws", "登录超时", "ฝน", "XyzzyFrobnicator", "🎉"])
@@ -166,7 +166,6 @@ def test_an_excerpt_is_cut_around_the_subword(tmp_path) -> None:
         opened.index([write_messages(tmp_path / "chat.jsonl", *messages)])
         assert "重试" in opened.search("重试")[0].snippet
         assert "getUserById" in opened.search("userBy")[0].snippet
-        assert "getUserById" in opened.recall("userBy").text
 
 
 def test_rows_of_a_project_are_found_by_subwords_alone(memory: Memory) -> None:

@@ -63,7 +63,7 @@ def database(tmp_path: Path) -> Path:
 def test_a_name_in_a_tool_call_leads_to_its_episode(database, mode, query, conversation):
     with Memory.open(database) as memory:
         assert memory.search(query, mode=mode)[0].conversation_id == conversation
-        assert {"a": "It holds now.", "c": "Heat it."}[conversation] in memory.recall(query).text
+        assert {"a": "It holds now.", "c": "Heat it"}[conversation] in memory.recall(query).text
 
 
 def test_a_forgotten_conversation_takes_the_names_of_its_files_with_it(database):

@@ -30,7 +30,7 @@ PAGES = [
     *sorted(path.relative_to(REPOSITORY).as_posix() for path in DOCS.rglob("*.md")),
 ]
 """Pages that people write, by their paths in the repository."""
-LONGEST_PAGES = {"README.md": 125, "SECURITY.md": 40, "CHANGELOG.md": 60, "docs/architecture.md": 200}
+LONGEST_PAGES = {"README.md": 120, "SECURITY.md": 40, "CHANGELOG.md": 45, "docs/architecture.md": 200}
 """Lines."""
 PROMISES = 88
 """Promises that had a test when the table was first generated; no later table has fewer."""

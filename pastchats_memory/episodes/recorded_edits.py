@@ -16,7 +16,7 @@ from pastchats_memory.search.hits import cited_place
 
 SHORTEST_LINE = 3
 """Letters and digits of a line that can be attributed: `}` stands in every file."""
-MAX_SOURCE = 10_000_000
+MAX_SOURCE = 4_000_000
 """Bytes of a transcript that is read again while somebody waits for an answer."""
 _REPLACED = re.compile(r"old|search|find|before|original|anchor", re.IGNORECASE)
 """In names of arguments that hold the text before a change."""

@@ -17,7 +17,7 @@ MAX_MERGES = 3
 """The newest reverts of merges that are looked up, each by a process of git."""
 SHORT = 7
 """Digits of a hash that are shown."""
-MAX_ENTRIES = 3
+MAX_ENTRIES = 2
 """The first entries with edits whose transcripts are read again for lines."""
 MAX_FILES = 20
 """Files of an episode whose lines are looked up, each by a process of git."""

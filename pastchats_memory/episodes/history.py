@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple
 from pastchats_memory.episodes.lessons import group_by_problem
 from pastchats_memory.episodes.problems import extract_subject
 from pastchats_memory.episodes.statements import is_decision, leaves_work_open
-from pastchats_memory.episodes.threads import cite_attempts, describe_attempt
+from pastchats_memory.episodes.threads import cite_attempts, load_attempt
 from pastchats_memory.episodes.titles import find_title, name_conversation, name_episode
 from pastchats_memory.fields import HIDDEN, OUTCOMES, As, Count, Shown, Time, View, Warnings, answer, shown_as
 from pastchats_memory.model import FAILURES, Attempt, Filters, StoredTask
@@ -247,7 +247,7 @@ def _cite(database: Database, episodes: Iterable[Ended]) -> dict[int, Attempt]:
     """Return the short form of each episode with its citation, by the id of the turn that asks."""
     endings = {one.question_id: one.ending for one in episodes}
     items = turns.items(database, list(endings))
-    cited = cite_attempts(database, [describe_attempt(database, item, endings[item.id]) for item in items])
+    cited = cite_attempts(database, [load_attempt(database, item, endings[item.id]) for item in items])
     return {int(id_): attempt for id_, attempt in cited.items()}
 
 

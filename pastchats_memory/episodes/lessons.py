@@ -9,13 +9,7 @@ import numpy as np
 
 from pastchats_memory.episodes.known_failures import group_cured, name_failure
 from pastchats_memory.episodes.problems import is_same_problem, is_shared_error
-from pastchats_memory.episodes.threads import (
-    MIN_COSINE,
-    cite_attempts,
-    describe_attempt,
-    is_failed_by_next,
-    load_errors,
-)
+from pastchats_memory.episodes.threads import MIN_COSINE, cite_attempts, is_failed_by_next, load_attempt, load_errors
 from pastchats_memory.model import FAILURES, Attempt, Lesson
 from pastchats_memory.store import outcomes, turns, vectors
 from pastchats_memory.store.database import Database
@@ -133,7 +127,7 @@ def _make_lesson(database: Database, failed: Sequence[Ended], solution: Ended) -
     """Return a lesson, in which attempts with equal requests appear once, with their last outcome."""
     shown = [*failed[-MAX_ATTEMPTS:], solution]
     items = {item.id: item for item in turns.items(database, [one.question_id for one in shown])}
-    described = [describe_attempt(database, items[one.question_id], one.ending) for one in shown]
+    described = [load_attempt(database, items[one.question_id], one.ending) for one in shown]
     cited = cite_attempts(database, described)
     *attempts, last = (cited[one.id] for one in described)
     return Lesson(

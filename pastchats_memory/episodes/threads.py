@@ -116,8 +116,8 @@ def find_thread(database: Database, episode: Sequence[Item], ending: Ending, oth
     own = next((place for place, one in enumerate(thread) if one.ending == ending), 0)
     later = [one for one in thread[own + 1 :] if one.answers]
     return Thread(
-        tuple(describe_attempt(database, one.item, one.ending, one.next_message) for one in thread[:own]),
-        describe_attempt(database, later[-1].item, later[-1].ending) if later else None,
+        tuple(describe_attempt(one.item, one.ending, one.turns, one.next_message) for one in thread[:own]),
+        describe_attempt(later[-1].item, later[-1].ending, later[-1].turns) if later else None,
         find_superseding(database, episode, others),
     )
 
@@ -401,25 +401,30 @@ def find_superseding(database: Database, episode: Sequence[Item], others: Sequen
         if found := turns.items(database, [int(hit.id)]):
             ending = outcomes.of_turn(database, found[0])
             if ending is not None and ending.outcome != "failed":
-                return describe_attempt(database, found[0], ending)
+                return load_attempt(database, found[0], ending)
     return None
 
 
+def load_attempt(database: Database, item: Item, ending: Ending) -> Attempt:
+    """Return the short form of the item's episode that other episodes show."""
+    return describe_attempt(item, ending, turns.episode_turns(database, item, ending, LAST_TURNS))
+
+
 def describe_attempt(
-    database: Database,
     item: Item,
     ending: Ending,
+    rows: Sequence[Item],
     next_message: str = "",
     weights: Mapping[str, float] | None = None,
 ) -> Attempt:
-    """Return the short form of the item's episode that other episodes show.
+    """Return the short form of the item's episode, whose last turns are given.
 
     Args:
+        rows: turns of the episode, the last ones among them.
         next_message: the user's next message, which is quoted as the words about the attempt.
         weights: of the words of a query, which the conclusion should answer.
     """
     where = cited_place(item)
-    rows = turns.episode_turns(database, item, ending, LAST_TURNS)
     answers = [turn.content for turn in rows if turn.role == "assistant"]
     conclusion = (
         find_conclusion(answers[-1], weights or {}) or first_sentences(answers[-1], CONCLUSION_WIDTH) if answers else ""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pastchats_memory.episodes.actions import CUT, Run, successful_runs
 from pastchats_memory.episodes.cite import cite_items
 from pastchats_memory.episodes.load import cite_run, load_episode
-from pastchats_memory.episodes.threads import cite_attempts, describe_attempt, find_superseding
+from pastchats_memory.episodes.threads import cite_attempts, find_superseding, load_attempt
 from pastchats_memory.model import Command, Filters, Hit
 from pastchats_memory.search.lexical import Terms
 from pastchats_memory.search.request import Request
@@ -240,7 +240,7 @@ def _is_among(stem: str, own: Sequence[str]) -> bool:
 def _make_command(database: Database, used: _UsedCommand, use: _Use) -> Command:
     (item,) = turns.items(database, [use.request])
     (recorded,) = cite_items(database, turns.items(database, [use.last.turn]))
-    episode = describe_attempt(database, item, use.ending)
+    episode = load_attempt(database, item, use.ending)
     command = use.last.command
     cited = cite_attempts(database, [episode])[episode.id]
     return Command(used.project, command, len(used.uses), cited, cite_run(recorded, command))

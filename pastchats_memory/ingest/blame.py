@@ -157,7 +157,7 @@ def _find_editors(database: Database, names: FileNames, match: Match, line: str 
             continue
         seen.add(key)
         question = find_request(episode)
-        attempt = describe_attempt(database, question, ending)
+        attempt = describe_attempt(question, ending, episode)
         (cited,) = cite_items(database, [item])
         found.append(Blamed(item.project, item.conversation_id, cite_attempts(database, [attempt])[attempt.id], cited))
         if len(found) == limit:

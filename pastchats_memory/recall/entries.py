@@ -157,9 +157,11 @@ class _Builder:
         """Return the entry with its evidence, earlier attempts, and what followed."""
         database = self._database
         before = [
-            describe_attempt(database, one.item, one.ending, one.next_message, self._weights) for one in shown.before
+            describe_attempt(one.item, one.ending, one.turns, one.next_message, self._weights) for one in shown.before
         ]
-        last = shown.last and describe_attempt(database, shown.last.item, shown.last.ending, weights=self._weights)
+        last = shown.last and describe_attempt(
+            shown.last.item, shown.last.ending, shown.last.turns, weights=self._weights
+        )
         successor = find_superseding(database, end.turns, self._others)
         others = [one for one in (*before, last, successor) if one is not None]
         cited = cite_attempts(database, others) if others else {}

@@ -12,7 +12,7 @@ from pastchats_memory.episodes.actions import actions_of
 from pastchats_memory.episodes.load import load_episode
 from pastchats_memory.episodes.problems import MIN_SHARED_WORDS, extract_subject, is_same_problem
 from pastchats_memory.episodes.refutation import SIGNAL
-from pastchats_memory.episodes.threads import cite_attempts, describe_attempt, find_thread
+from pastchats_memory.episodes.threads import cite_attempts, describe_attempt, find_thread, load_attempt
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.fields import As, At, Flat, Shown, View, shown_as
 from pastchats_memory.model import FAILURES, RESOLVED, Attempt, Filters, Item, StoredTask
@@ -145,7 +145,7 @@ def find_similar_episodes(database: Database, session: ModelSession, query: Task
         is_open = ending.outcome in (*FAILURES, "stopped")
         is_solved = is_open and thread.after is not None and thread.after.outcome == "worked"
         later = thread.after if thread.after and is_solved and _has_visible_work(database, thread.after) else None
-        own = describe_attempt(database, item, ending)
+        own = describe_attempt(item, ending, turns)
         is_done = ending.is_answered and _is_done(database, item, turns, ending)
         later = later or _find_reported_success(database, item, ending, topic)
         episode = PriorEpisode(
@@ -194,7 +194,7 @@ def _find_reported_success(database: Database, item: Item, ending: Ending, topic
         turns, _ = load_episode(database, question)
         answers = (extract_subject(turn.content) for turn in turns if turn.role == "assistant")
         if _has_work(turns) and any(topic <= subject for subject in answers):
-            return describe_attempt(database, question, later.ending)
+            return load_attempt(database, question, later.ending)
     return None
 
 
@@ -203,7 +203,8 @@ def _load_refutation(database: Database, ending: Ending) -> Attempt | None:
     if ending.signal != SIGNAL:
         return None
     (turn,) = turn_rows.items(database, [ending.evidence[-1].id])
-    return describe_attempt(database, turn, load_episode(database, turn)[1])
+    episode, outcome = load_episode(database, turn)
+    return describe_attempt(turn, outcome, episode)
 
 
 def _has_visible_work(database: Database, attempt: Attempt) -> bool:

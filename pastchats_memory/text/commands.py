@@ -133,16 +133,6 @@ def find_program(purpose: str) -> str:
     return next(named, "").rpartition("/")[2]
 
 
-def is_variant(purpose: str, other: str) -> bool:
-    """Check whether another command has all words of the first, or runs its program with one of its arguments."""
-    words, others = purpose.split(), other.split()
-    if purpose == other:
-        return False
-    if set(words) <= set(others):
-        return True
-    return is_same_kind(purpose, other) or (not _subjects(purpose) and find_program(purpose) == find_program(other))
-
-
 def is_same_kind(purpose: str, other: str) -> bool:
     """Check whether two commands run the same program with one of the arguments of the first."""
     return find_program(purpose) == find_program(other) and is_related(purpose, other)

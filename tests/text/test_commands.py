@@ -9,7 +9,6 @@ from pastchats_memory.text.commands import (
     find_program,
     find_purpose,
     is_related,
-    is_variant,
     simplify_purpose,
     sort_options,
 )
@@ -52,23 +51,6 @@ def test_the_purpose_of_a_command(command: str, purpose: str) -> None:
 )
 def test_the_program_of_a_command(purpose: str, program: str) -> None:
     assert find_program(purpose) == program
-
-
-@pytest.mark.parametrize(
-    ("purpose", "other", "expected"),
-    [
-        ("npm run e2e", "npm run test:e2e", True),
-        ("pytest", "python -m pytest", True),
-        ("docker compose up", "docker compose down && docker compose up", True),
-        ("./migrate.sh --prod", "URL=x ./migrate.sh --prod", True),
-        ("npm run e2e", "npm install", False),
-        ("git push", "git pull --rebase", False),
-        ("npm test", "npm test", False),
-        ("make deploy", "./ops/deploy.sh staging", False),
-    ],
-)
-def test_another_way_to_do_the_same(purpose: str, other: str, expected: bool) -> None:
-    assert is_variant(purpose, other) is expected
 
 
 def test_commands_are_related_by_an_argument() -> None:

@@ -414,11 +414,6 @@ def _find_work(episode: Episode) -> tuple[QuotedLine, ...]:
     )
 
 
-def has_visible_work(episode: Episode) -> bool:
-    """Return whether a commit, an edit or a green check supports the agent's words."""
-    return bool(find_commit(episode) or find_final_edit(episode) or list_edits(episode) or _find_green_checks(episode))
-
-
 @cached
 def _find_green_checks(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a complete answer after which the last run of every check is green."""

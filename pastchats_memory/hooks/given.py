@@ -28,7 +28,7 @@ def note_given(
     if state is None:
         return
     now = time.time_ns()
-    note = json.dumps([now, agent, kind, session, database, answer.decode()]).encode()
+    note = json.dumps([now, agent, kind, session, database, _find_text(json.loads(answer))]).encode()
     with suppress(OSError):
         os.makedirs(f"{state}/{FOLDER}", mode=0o700, exist_ok=True)  # noqa: PTH103 - pathlib is imported by few prompts
         file = os.open(f"{state}/{FOLDER}/{now}-{os.getpid()}.json", os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600)
@@ -54,10 +54,12 @@ def store_notes(memory: Memory, state: Path | None) -> None:
         with suppress(
             OSError, ValueError, TypeError
         ):  # a process was killed as it wrote the note, or another one took it
-            at, agent, kind, session, database, answer = json.loads(file.read_bytes())
+            at, agent, kind, session, database, text = json.loads(file.read_bytes())
             if load(database).database == memory.path:
-                text = redact(utf8(_find_text(json.loads(answer)))).text
-                found[file] = Given(file.stem, iso_utc(at / 1e9) or "", agent, kind, session and utf8(session), text)
+                redacted = redact(utf8(text)).text
+                found[file] = Given(
+                    file.stem, iso_utc(at / 1e9) or "", agent, kind, session and utf8(session), redacted
+                )
     if found:
         memory.add_recalled(found.values())
     for file in found:
@@ -65,8 +67,11 @@ def store_notes(memory: Memory, state: Path | None) -> None:
 
 
 def _find_text(answer: object) -> str:
-    """Return the longest text in the answer of a hook: what the agent sees."""
-    return max(_list_texts(answer), key=len, default="")
+    """Return what a hook adds: the longest text of its answer, without a subagent's prompt in front of the block."""
+    from pastchats_memory.text.recall_block import RECALL_PREAMBLE
+
+    text = max(_list_texts(answer), key=len, default="")
+    return text[max(0, text.rfind(RECALL_PREAMBLE)) :]
 
 
 def _list_texts(value: Any) -> Iterator[str]:

@@ -14,6 +14,7 @@ from waiting import HANG_S
 from pastchats_memory.hooks.given import note_given
 from pastchats_memory.store.database import open_database
 from pastchats_memory.store.recalled import load_log
+from pastchats_memory.text.recall_block import RECALL_PREAMBLE
 
 SCHEMA = Path(__file__).parents[2] / "contracts" / "schemas" / "log.json"
 BLOCK = "# Memory Recall\nAsked: > Why does the flue smoke?\nSource: a.jsonl:1 · id 1"
@@ -55,6 +56,14 @@ def test_the_log_lists_what_was_given_and_prints_the_last_as_the_agent_saw_it(ki
     assert dedent(kiln("log", "--last").stdout).strip() == BLOCK
     assert "recall · 75 bytes · id 1 · session two" in kiln("log").stdout
     assert not list(find_state(kiln).rglob("given/*.json"))
+
+
+def test_the_prompt_of_a_subagent_is_not_noted(kiln: Program) -> None:
+    prompt = f"Measure the flue of Mrs Arden.\n\n{RECALL_PREAMBLE}\n{BLOCK}"
+    give(kiln, prompt, "brief")
+    (note,) = [file.read_text(encoding="utf-8") for file in sorted(find_state(kiln).rglob("given/*.json"))][-1:]
+    assert "Arden" not in note
+    assert dedent(kiln("log", "--last").stdout).strip() == f"{RECALL_PREAMBLE}\n{BLOCK}"
 
 
 def test_a_note_that_is_stored_twice_is_listed_once(kiln: Program) -> None:

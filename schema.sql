@@ -19,7 +19,7 @@ CREATE TABLE prompts (
   content_hash TEXT NOT NULL UNIQUE,
   metadata_json TEXT,
   created_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
-  text_hash BLOB NOT NULL,                 -- of the content alone: the key under which its vector is found again
+  text_hash BLOB NOT NULL DEFAULT x'',     -- of the content alone: the key under which its vector is found again; empty until the next opening
   echo_hash TEXT,                          -- of role, text and time: a copy under another native id has the same
   folder TEXT,                             -- the working directory, as recorded: where its session is resumed; NULL: unknown
   tool_calls TEXT GENERATED ALWAYS AS (    -- labels of tool calls and names of edited files, of metadata_json; NULL: none

@@ -140,6 +140,7 @@ ALL = frozenset({"*"})
 WRITERS: dict[str, frozenset[str]] = {
     "store/checks.py": ALL,
     "store/deletion.py": ALL,
+    "store/inserted.py": ALL,
     "store/live_events.py": ALL,
     "store/pending_vectors.py": ALL,
     "store/recover.py": ALL,

@@ -68,6 +68,7 @@ from pastchats_memory.search.pipeline import Rerank, search, search_with_terms
 from pastchats_memory.search.request import EVEN_BALANCE, Request
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.store.errors import HINT_DAMAGED
+from pastchats_memory.store.inserted import adopt_inserted
 from pastchats_memory.store.scrub import is_unfinished
 from pastchats_memory.store.sources import meta, open_session
 from pastchats_memory.store.tombstones import forgettings
@@ -172,6 +173,7 @@ class Memory:
         database = open_database(file, create=create, vec0=vec0)
         memory = cls(database, embedder_of(None, model_settings(config)), config)
         with memory.explain_damage():
+            adopt_inserted(database)
             catch_up_at_opening(database)
             unfinished = None
             if not is_urgent and is_unfinished(database):

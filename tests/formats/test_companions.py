@@ -55,6 +55,12 @@ def test_a_conversation_of_openhands_is_read_with_all_of_its_events():
     assert set(hidden_in(str(first.parent.parent), names)) == set()
 
 
+def test_an_older_session_of_vibe_is_read_with_the_file_that_describes_it():
+    messages = made(FIXTURES / "vibe" / "vibe-q2-messages.tree")
+    assert [path.name for path in companions_of(messages)] == ["meta.json"]
+    assert hidden_in(str(messages.parent), ["messages.jsonl", "meta.json"]) == ["meta.json"]
+
+
 def test_a_session_of_vibe_is_read_with_its_journal_and_no_piece_of_it_for_itself():
     meta = made(FIXTURES / "vibe" / "vibe-q1-session.tree")
     session = meta.parent

@@ -38,3 +38,16 @@ def test_a_subagent_resumes_the_session_that_called_it() -> None:
     resume = load_format("claude-code").resume
     assert resume is not None
     assert resume(StoredSession("7f3c/agent-1", Path("agent-1.jsonl"), None)) == ["claude", "--resume", "7f3c"]
+
+
+@pytest.mark.parametrize(
+    ("path", "command"),
+    [
+        (".local/share/kilo/kilo.db", ["kilo", "--session", "7f3c"]),
+        (".zcode/cli/db/db.sqlite", ["zcode", "--resume", "7f3c"]),
+    ],
+)
+def test_a_program_that_derives_from_opencode_resumes_its_own_session(path: str, command: list[str]) -> None:
+    resume = load_format("opencode").resume
+    assert resume is not None
+    assert resume(StoredSession("7f3c", Path(path), None)) == command

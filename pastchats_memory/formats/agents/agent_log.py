@@ -1,30 +1,21 @@
 """Read logs of the messages that a model received, with tool calls and results.
 
 A file has a message on each line, or a list of messages. The messages are those of OpenAI's and Anthropic's APIs, of the AI SDK,
-or of Open Interpreter. Mistral's Vibe before version 3 (`messages.jsonl`, with `meta.json` beside it) and mini-swe-agent write
-such logs.
+or of Open Interpreter. mini-swe-agent writes such logs.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from pastchats_memory.formats.base.agent import AgentSession, Items
+from pastchats_memory.formats.base.chat_messages import PICTURES, parse_output
 from pastchats_memory.formats.base.format import Format
-from pastchats_memory.formats.base.session import (
-    Position,
-    SessionBuilder,
-    SessionInfo,
-    count_images,
-    folder_of,
-    texts_of,
-)
+from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo, count_images, texts_of
 from pastchats_memory.formats.base.session_names import NAMELESS, session_name
-from pastchats_memory.formats.base.sibling_files import read_sibling_field
-from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of, value_of
+from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.thoughts import without_thoughts
-from pastchats_memory.formats.base.tools import ToolResult, parse_printed, text_of_result
+from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.formats.base.visible_words import visible_words
 from pastchats_memory.formats.registry import any_dialect
 
@@ -43,8 +34,6 @@ RESULTS = {
 CODE, CONSOLE = "code", "console"
 """Types of Open Interpreter's messages. They have no ids, so output belongs to the code before it."""
 SHELLS = frozenset({"shell", "bash", "sh", "zsh", "powershell", "cmd"})
-
-_EXIT = re.compile(r"^(?:returncode|exit[ _]code)(?:: ?|=)(\d{1,9})$", re.MULTILINE | re.IGNORECASE)
 
 
 def detect(source: SourceFile) -> int:
@@ -71,9 +60,7 @@ class _Session(AgentSession):
     record_noun = "a message"
 
     def session_info(self) -> SessionInfo:
-        path = self.source.path
-        cwd = folder_of(read_sibling_field(path.with_name("meta.json"), "working_directory", "cwd"))
-        return SessionInfo(session_name(path), cwd)
+        return SessionInfo(session_name(self.source.path))
 
     def start(self) -> None:
         self.builder = SessionBuilder(self.builder.info, any_dialect())
@@ -97,7 +84,7 @@ class _Session(AgentSession):
             case "user":
                 texts = [text] if isinstance(content, str) else [texts_of([block]) for block in list_of(content)]
                 typed = filter(None, (visible_words(words, "user", self.builder.dialect).strip() for words in texts))
-                self.builder.add_prompt("\n\n".join(typed), at, count_images(content, ("image", "image_url")))
+                self.builder.add_prompt("\n\n".join(typed), at, count_images(content, PICTURES))
             case "assistant" if record.get("type") != CODE:
                 self.builder.add_answer(without_thoughts(text), at)
             case "system" | "developer":
@@ -130,30 +117,19 @@ def _calls_of(message: Json) -> Iterator[tuple[str, str, object]]:
 def _results_of(message: Json) -> Iterator[tuple[str, ToolResult]]:
     """Yield the call's id and the result, for each tool result in a message."""
     if message.get("role") == "tool" and (call_id := text_of(message.get("tool_call_id"))):
-        yield call_id, _parse_result(message.get("content"), failed=message.get("is_error") is True)
+        yield call_id, parse_output(message.get("content"), failed=message.get("is_error") is True)
     for block in _blocks_of(message):
         if keys := RESULTS.get(text_of(block.get("type"))):
             content = _first(block, keys[1])
             typed = mapping_of(content)
             failed = block.get("is_error") is True or text_of(typed.get("type")).startswith("error")
-            yield text_of(_first(block, keys[0])), _parse_result(typed.get("value", content), failed=failed)
+            yield text_of(_first(block, keys[0])), parse_output(typed.get("value", content), failed=failed)
     if message.get("role") == "computer" and message.get("type") == CONSOLE:
-        yield CODE, _parse_result(message.get("content"), failed=False)
+        yield CODE, parse_output(message.get("content"), failed=False)
 
 
 def _first(block: Json, keys: Sequence[str]) -> object:
     return next((block[key] for key in keys if key in block), None)
-
-
-def _parse_result(content: object, *, failed: bool) -> ToolResult:
-    """Return a result from an object, also as JSON text, or from lines with the exit code."""
-    text = text_of_result(content)
-    if fields := mapping_of(content) or mapping_of(value_of(text)):
-        printed = parse_printed(fields, failed=failed)
-        return printed if printed.text or printed.exit_code is not None else ToolResult(text, failed=failed)
-    found = _EXIT.search(text)
-    code = int(found[1]) if found else None
-    return ToolResult(text, code, failed=failed or bool(code))
 
 
 AGENT_LOG = Format(

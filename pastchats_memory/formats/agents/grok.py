@@ -1,33 +1,46 @@
-"""Read sessions of xAI's Grok Build: a protocol update a line.
+"""Read sessions of xAI's Grok Build: a protocol update a line, or without them the messages that the model received.
 
 The updates are those of the Agent Client Protocol between agent and editor.
 
 Sources: https://agentclientprotocol.com/protocol/session-setup for the updates; `docs/user-guide/17-sessions.md` of the program
-for the folder. `sessions/<percent-encoded cwd>/<session>/updates.jsonl` is the conversation. `chat_history.jsonl` beside it
-holds the messages that the model received.
+for the folder; github.com/xai-org/grok-build for the messages. `sessions/<percent-encoded cwd>/<session>/updates.jsonl` is the
+conversation. `chat_history.jsonl` beside it is read if it is alone.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import unquote
 
 from pastchats_memory.formats.base.agent import AgentSession
+from pastchats_memory.formats.base.chat_messages import add_message
 from pastchats_memory.formats.base.companions import named_after
-from pastchats_memory.formats.base.format import Format, has_record, resume_with
+from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.locations import below_folder
-from pastchats_memory.formats.base.session import Position, SessionInfo
-from pastchats_memory.formats.base.sibling_files import read_sibling
-from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.session import Position, Row, SessionInfo, count_images, texts_of
+from pastchats_memory.formats.base.sibling_files import read_sibling, read_sibling_json
+from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.tags import spans, without_spans
 from pastchats_memory.formats.base.tools import ToolResult, parse_printed
+from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 UPDATES, SENT, SUMMARY = "updates.jsonl", "chat_history", "summary.json"
 CHUNKS = {"user_message_chunk": "user", "agent_message_chunk": "assistant"}
 KNOWN = ("kind", "title", "rawInput", "locations", "is_added")
 """Keys of a call that later updates may leave out."""
 ENDED = ("completed", "failed")
+KINDS = frozenset({"system", "user", "assistant", "reasoning", "tool", "tool_result", "backend_tool_call"})
+"""Types of messages, and roles of older ones."""
+MARKS = frozenset({"prompt_index", "synthetic_reason", "model_id"})
+TYPED = "interjection"
+"""The reason of a message that a person typed while the agent worked. Any other marks a message of the program."""
+QUERY, WRAPPERS = "user_query", ("user_info", "git_status", "system-reminder", "agent_skills", "mcp_servers")
+"""Tags around a person's words, and around text of the program."""
 
+_INSTRUCTIONS = re.compile(r"# (?:AGENTS|CLAUDE|GROK)\.md\b", re.IGNORECASE)
+"""The head of a project's instructions, which older messages do not mark. They precede the first prompt."""
 _FOLDER = re.compile(r"/|[A-Za-z]:[/\\]")
 
 
@@ -50,8 +63,15 @@ class _Session(AgentSession):
     def session_info(self) -> SessionInfo:
         """Return the session by its folder's name, and the working directory by the folder above, if long by a file."""
         folder = self.source.path.parent
-        path = read_sibling(folder.parent / ".cwd").strip() or unquote(folder.parent.name)
-        return SessionInfo(folder.name or None, path if _FOLDER.match(path) else None)
+        summary = mapping_of(read_sibling_json(folder / SUMMARY))
+        known = mapping_of(summary.get("info"))
+        path = text_of(known.get("cwd")) or read_sibling(folder.parent / ".cwd").strip() or unquote(folder.parent.name)
+        return SessionInfo(
+            text_of(known.get("id")) or folder.name or None,
+            path if _FOLDER.match(path) else None,
+            started=to_the_minute(iso_utc(summary.get("created_at"))),
+            metadata={"title": text_of(summary.get("generated_title")) or text_of(summary.get("session_summary"))},
+        )
 
     def add_record(self, record: Json, line: int) -> str | None:
         update, params = _update_of(record), mapping_of(record.get("params"))
@@ -91,6 +111,50 @@ class _Session(AgentSession):
             del self.open[call_id]
 
 
+class _SentMessages(_Session):
+    """The messages that the model received: since format version 1 by their type, before it by their role."""
+
+    record_noun = "a message"
+    state_names = ("has_prompt",)
+
+    def start(self) -> None:
+        self.has_prompt = False
+
+    def add_record(self, record: Json, line: int) -> str | None:
+        at = Position(line)
+        self.builder.model = text_of(record.get("model_id")) or self.builder.model
+        match _kind_of(record):
+            case "user":
+                self._add_prompt(record, at)
+            case "backend_tool_call":
+                call = mapping_of(record.get("kind"))
+                self.builder.add_call(text_of(call.get("id")), text_of(call.get("tool_type")), call.get("action"))
+            case kind:
+                add_message(self.builder, record | {"role": kind.removesuffix("_result")}, at)
+        return None
+
+    def _add_prompt(self, record: Json, at: Position) -> None:
+        """Add a message in the user's place, unless the program put it there."""
+        text = texts_of(record.get("content"))
+        words = "\n\n".join(spans(text, QUERY)) or without_spans(text, WRAPPERS).strip()
+        is_marked = record.get("synthetic_reason") not in (None, TYPED)
+        if not (is_marked or (not self.has_prompt and _INSTRUCTIONS.match(words))):
+            self.builder.add_prompt(words, at, count_images(record.get("content")))
+            self.has_prompt = True
+
+
+def _kind_of(record: Json) -> str:
+    """Return the type of a message, or the role of an older one."""
+    return text_of(record.get("type")) or text_of(record.get("role"))
+
+
+def _is_sent(source: SourceFile) -> bool:
+    """Return whether a file is a list of messages that the model received."""
+    if any(MARKS.intersection(record) and record.get("type") in KINDS for record in source.sample):
+        return True
+    return source.path.name == f"{SENT}.jsonl" and any(_kind_of(record) in KINDS for record in source.sample)
+
+
 def _input_of(call: Json) -> Json:
     """Return the input of a call; without one, its title or its first place."""
     given = mapping_of(call.get("rawInput"))
@@ -108,11 +172,21 @@ def _parse_result(call: Json) -> ToolResult:
     return replace(printed, text=text or text_of(raw) or printed.text)
 
 
+def detect(source: SourceFile) -> int:
+    """Return 90 for updates, and for messages, else 0."""
+    return CERTAIN if any(map(_update_of, source.sample)) or _is_sent(source) else 0
+
+
+def read(source: SourceFile) -> Iterator[Row]:
+    """Yield the turns of the updates, or of the messages."""
+    yield from (_SentMessages if _is_sent(source) else _Session).read(source)
+
+
 GROK = Format(
     name="grok",
-    version=3,
-    detect=has_record(_update_of),
-    read=_Session.read,
+    version=4,
+    detect=detect,
+    read=read,
     program="Grok Build",
     locations=below_folder("GROK_HOME", ".grok", "sessions"),
     companions=named_after({UPDATES: (SENT, SUMMARY)}),

@@ -1,7 +1,8 @@
-"""Read sessions of Mistral's Vibe since its third version.
+"""Read sessions of Mistral's Vibe.
 
-A folder holds immutable chunks, and a journal of later changes. As of version 3.0.3, `CURRENT` names a generation, and its
-manifest names the chunks with the entries of the history. The records of `journal` add entries or replace them. `meta.json` names the working directory and stands for the folder.
+Since version 3 a folder holds immutable chunks, and a journal of later changes. `CURRENT` names a generation, and its
+manifest names the chunks with the entries of the history. The records of `journal` add entries or replace them. `meta.json` names
+the working directory and stands for the folder. Version 2 kept messages of OpenAI's API beside it, and version 1 one document.
 """
 
 from __future__ import annotations
@@ -11,16 +12,21 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from pastchats_memory.formats.base.agent import AgentSession
+from pastchats_memory.formats.base.chat_messages import add_message
 from pastchats_memory.formats.base.format import CERTAIN, Companions, Format, resume_with
-from pastchats_memory.formats.base.locations import Environment
+from pastchats_memory.formats.base.locations import below_folder
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of, texts_of
 from pastchats_memory.formats.base.sibling_files import is_sibling, read_sibling, read_sibling_json
 from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, parse_json, text_of
 from pastchats_memory.formats.base.tools import ToolResult, parse_printed
 from pastchats_memory.model import Unreadable
+from pastchats_memory.text.timestamps import LOCAL, iso_utc, to_the_minute
 
-META, CURRENT = "meta.json", "CURRENT"
+META, CURRENT, MESSAGES = "meta.json", "CURRENT", "messages.jsonl"
 CHUNKS, GENERATIONS, JOURNAL = "chunks", "generations", "journal"
+SUBAGENTS = "agents"
+"""The folder of subagents in that of a session before version 3."""
 DELTAS = ("append_entry", "replace_entry")
 _NAME = re.compile(r"[0-9a-f]{8,64}")
 """Name of a generation or a chunk; it cannot lead out of the folder."""
@@ -36,6 +42,8 @@ def read_with(path: Path) -> Iterator[Path]:
     if is_session(path):
         yield path.with_name(CURRENT)
         yield from _journal(path.parent)
+    elif path.name == MESSAGES:
+        yield path.with_name(META)
 
 
 def hidden_in(folder: str, names: Collection[str]) -> Collection[str]:
@@ -43,6 +51,8 @@ def hidden_in(folder: str, names: Collection[str]) -> Collection[str]:
     place = Path(folder)
     if CURRENT in names and META in names:
         return [name for name in names if name != META]
+    if MESSAGES in names and META in names:
+        return [META]
     session = place.parent if place.name in (CHUNKS, JOURNAL) else place.parent.parent
     is_part = place.name in (CHUNKS, JOURNAL) or place.parent.name == GENERATIONS
     return names if is_part and is_session(session / META) else ()
@@ -51,16 +61,25 @@ def hidden_in(folder: str, names: Collection[str]) -> Collection[str]:
 def detect(source: SourceFile) -> int:
     """Return 90 for the file that stands for a session, else 0."""
     is_meta = source.shape == "json" and is_session(source.path) and "session_id" in mapping_of(source.outline)
-    return CERTAIN if is_meta else 0
+    return CERTAIN if is_meta or (not is_session(source.path) and "session_id" in _facts_of(source)) else 0
+
+
+def _facts_of(source: SourceFile) -> Json:
+    """Return what a session before version 3 says of itself: in the file beside its messages, or above them."""
+    if source.path.name == MESSAGES:
+        return mapping_of(read_sibling_json(source.path.with_name(META)))
+    document = mapping_of(source.outline) if source.shape == "json" else {}
+    facts = mapping_of(document.get("metadata"))
+    return facts if "messages" in document and "environment" in facts else {}
 
 
 def read(source: SourceFile) -> Iterator[Row]:
     """Yield the turns in the order in which their entries began."""
+    if not is_session(source.path):
+        yield from _Messages.read(source)
+        return
     meta = mapping_of(source.document)
-    cwd = folder_of(mapping_of(meta.get("environment")).get("working_directory"))
-    title, parent = text_of(meta.get("title")), text_of(meta.get("parent_session_id"))
-    metadata: Json = {"title": title, "parent_conversation_id": parent}
-    builder = SessionBuilder(SessionInfo(text_of(meta.get("session_id")), cwd, metadata=metadata))
+    builder = SessionBuilder(_info_of(meta))
     builder.model = text_of(mapping_of(meta.get("config")).get("model_name"))
     entries, faults = _entries_of(source.path.parent)
     yield from faults
@@ -68,6 +87,35 @@ def read(source: SourceFile) -> Iterator[Row]:
         _add_entry(builder, entry)
         yield from builder.queue.pop_complete(0)
     yield from builder.flush()
+
+
+def _info_of(meta: Json) -> SessionInfo:
+    """Return the session's facts; times of versions before the third have no zone."""
+    title, parent = text_of(meta.get("title")), text_of(meta.get("parent_session_id"))
+    return SessionInfo(
+        text_of(meta.get("session_id")) or None,
+        folder_of(mapping_of(meta.get("environment")).get("working_directory") or meta.get("working_dir")),
+        started=to_the_minute(iso_utc(meta.get("start_time"), LOCAL)),
+        metadata={"title": title, "parent_conversation_id": parent},
+    )
+
+
+class _Messages(AgentSession):
+    """A session before version 3: messages of OpenAI's API."""
+
+    record_noun = "a message"
+    list_keys = ("messages",)
+
+    def session_info(self) -> SessionInfo:
+        return _info_of(_facts_of(self.source))
+
+    def add_record(self, record: Json, line: int) -> str | None:
+        self.builder.model = text_of(record.get("model")) or self.builder.model
+        branch = "sidechain" if self.source.path.parent.parent.name == SUBAGENTS else "main"
+        if record.get("injected") is not True:
+            at = Position(line, record.get("timestamp"), text_of(record.get("message_id")), branch)
+            add_message(self.builder, record, at)
+        return None
 
 
 def _entries_of(session: Path) -> tuple[dict[str, Json], list[Unreadable]]:
@@ -126,21 +174,14 @@ def _parse_result(state: Json) -> ToolResult:
     return replace(printed, text=text)
 
 
-def locations(environment: Environment) -> Iterator[Path]:
-    """Yield the folder of the sessions, then those of versions before the third."""
-    folder = environment.folder("VIBE_HOME", environment.home / ".vibe") / "logs" / "session"
-    yield folder / "unified"
-    yield from sorted(folder.glob("session_*"))
-
-
 VIBE = Format(
     name="vibe",
-    version=2,
+    version=3,
     detect=detect,
     read=read,
     program="Mistral Vibe",
-    locations=locations,
-    companions=Companions((META,), read_with, hidden_in),
+    locations=below_folder("VIBE_HOME", ".vibe", "logs/session"),
+    companions=Companions((META, MESSAGES), read_with, hidden_in),
     verified="3.0.3, 2026-11",
     resume=resume_with("vibe", "--resume"),  # deepwiki.com/mistralai/mistral-vibe/3.1-cli-interface-(vibe)
 )

@@ -7,6 +7,7 @@ records of version 2 to those of version 1.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from pastchats_memory.files.foreign_sqlite import ForeignDatabase, Value
 from pastchats_memory.formats.agents.opencode import files, session
@@ -14,7 +15,7 @@ from pastchats_memory.formats.agents.opencode.dialect import DIALECT
 from pastchats_memory.formats.agents.opencode.events import Captured, is_certainly_printed, parse_event
 from pastchats_memory.formats.agents.opencode.files import Tree, tree_of
 from pastchats_memory.formats.agents.opencode.v2 import parse_v2_message
-from pastchats_memory.formats.base.format import Companions, Format, confident, resume_with
+from pastchats_memory.formats.base.format import Companions, Format, StoredSession, confident
 from pastchats_memory.formats.base.source import (
     BadJson,
     Element,
@@ -31,7 +32,13 @@ from pastchats_memory.formats.base.source import (
 from pastchats_memory.formats.base.sqlite_sessions import has_tables
 from pastchats_memory.model import Task, Turn, Unreadable
 
-SESSIONS = {"session": frozenset({"id", "project_id"})}
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pastchats_memory.formats.base.locations import Environment
+
+SESSIONS = ("session", "session_v2")
+"""Tables of sessions, of OpenCode 1 and 2. A session that OpenCode 2 took over is in both."""
 TABLES = {
     "message": frozenset({"id", "session_id", "data"}),
     "part": frozenset({"id", "message_id", "data"}),
@@ -43,7 +50,8 @@ TABLES_OF_V2 = {"session_message": frozenset({"id", "session_id", "type", "data"
 def matches(source: SourceFile) -> bool:
     """Return whether a file is an export, a session's file, OpenCode's database, or captured events."""
     if source.shape == "sqlite":
-        return has_tables(source, SESSIONS) and (has_tables(source, TABLES) or has_tables(source, TABLES_OF_V2))
+        has_sessions = any(has_tables(source, {name: frozenset({"id"})}) for name in SESSIONS)
+        return has_sessions and (has_tables(source, TABLES) or has_tables(source, TABLES_OF_V2))
     if source.shape == "jsonl":
         return any(parse_event(record) or is_certainly_printed(record) for record in source.sample)
     if source.shape != "json":
@@ -130,7 +138,8 @@ def _from_tree(tree: Tree) -> Iterator[Turn | Task | Unreadable]:
 def _from_database(database: ForeignDatabase) -> Iterator[Turn | Task | Unreadable]:
     worktrees = {row[0]: row[1] for row in database.rows("project", ("id", "worktree"))}
     columns = ("id", "project_id", "parent_id", "title", "directory", "revert", "data")
-    for own_id, project, parent, title, directory, revert, data in database.rows("session", columns, order=("id",)):
+    sessions = {row[0]: row for name in SESSIONS for row in database.rows(name, columns, order=("id",))}
+    for own_id, project, parent, title, directory, revert, data in sessions.values():
         info = {
             "id": own_id,
             "parentID": parent,
@@ -173,10 +182,13 @@ def _first_messages(
     database: ForeignDatabase, where: Mapping[str, Value], before: int | None
 ) -> Iterator[session.StoredMessage]:
     """Yield the messages of version 1 before a time in milliseconds."""
-    for own_id, created, data in database.rows("message", ("id", "time_created", "data"), where=where, order=("id",)):
+    columns, order = ("id", "time_created", "sequence", "data"), ("sequence", "id")
+    for own_id, created, sequence, data in database.rows("message", columns, where=where, order=order):
         info: Json = {"id": own_id, "time": {"created": created}} | _record(data)
+        if sequence is not None:
+            info["sequence"] = sequence
         if before is None or _created(info) < before:
-            parts = database.rows("part", ("id", "data"), where={"message_id": own_id}, order=("id",))
+            parts = database.rows("part", ("id", "data"), where={"message_id": own_id}, order=order)
             yield session.StoredMessage(info, [{"id": part_id} | _record(part) for part_id, part in parts])
 
 
@@ -195,15 +207,30 @@ def _from_events(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
         yield from _session(info | {"id": text_of(info.get("id")) or source.path.stem}, messages)
 
 
+def locations(environment: Environment) -> Iterator[Path]:
+    """Yield the folders of OpenCode and Kilo CLI, and the database of ZCode."""
+    yield environment.data / "opencode"
+    yield environment.data / "kilo"
+    yield environment.folder("ZCODE_STORAGE_DIR", environment.home / ".zcode") / "cli" / "db" / "db.sqlite"
+
+
+def resume(session: StoredSession) -> list[str]:
+    """Return the command of the program whose file it is."""
+    own_id = session.conversation_id.partition("/")[0]
+    if session.path.name == "db.sqlite":
+        return ["zcode", "--resume", own_id]
+    return ["kilo" if "kilo" in session.path.parts else "opencode", "--session", own_id]  # https://opencode.ai/docs/cli
+
+
 OPENCODE = Format(
     name="opencode",
-    version=11,
+    version=12,
     detect=confident(matches, 90),
     read=read,
-    program="OpenCode, Kilo CLI",
-    locations=lambda environment: iter([environment.data / "opencode", environment.data / "kilo"]),
+    program="OpenCode, Kilo CLI, ZCode",
+    locations=locations,
     dialect=lambda: DIALECT,
     companions=Companions((files.SESSION, files.MESSAGE), files.other_files, files.hidden_in),
     verified="1.2.15 and betas of 2, 2026-11",
-    resume=resume_with("opencode", "--session"),  # https://opencode.ai/docs/cli
+    resume=resume,
 )

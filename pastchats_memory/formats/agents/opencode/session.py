@@ -85,8 +85,11 @@ class Session:
         kind = "prompt" if role == "user" else "answer"
         if any(part.get("command") for part in data):
             kind = "command"
-        if role == "assistant" and info.get("summary") is True:
+        semantics = mapping_of(info.get("semantics"))
+        if (role == "assistant" and info.get("summary") is True) or semantics.get("kind") == "compact_summary":
             role, kind = "system", "summary"
+        elif _is_hidden(info, semantics):
+            return
         elif role == "user" and self.info.get("parentID"):
             role = "system"
         words = "\n\n".join(text for _, text in texts) or IMAGE * pictures
@@ -142,15 +145,22 @@ def order_of(infos: Sequence[Json]) -> list[int]:
     """Return the places of the messages, oldest first.
 
     The order is by OpenCode's ids, which rise with time; answers follow their prompt. Messages of OpenCode 2, which
-    have types, keep their order.
+    have types, and those of ZCode, which are numbered, keep their order.
     """
     ids = [text_of(info.get("id")) for info in infos]
     places = list(range(len(ids)))
-    if any("type" in info for info in infos) or not all(own_id.startswith(MESSAGE_PREFIX) for own_id in ids):
+    is_ordered = any("type" in info or "sequence" in info for info in infos)
+    if is_ordered or not all(own_id.startswith(MESSAGE_PREFIX) for own_id in ids):
         return places
     prompts = dict(zip(ids, ids, strict=True))
     above = [prompts.get(text_of(info.get("parentID")), own_id) for info, own_id in zip(infos, ids, strict=True)]
     return sorted(places, key=lambda place: (above[place], ids[place]))
+
+
+def _is_hidden(info: Json, semantics: Json) -> bool:
+    """Return whether ZCode marks a message as its own: a notice for the model, or a user's message that nobody typed."""
+    is_for_model = info.get("visibility") == "model-only" or semantics.get("transcriptVisibility") == "hidden"
+    return is_for_model or (info.get("role") == "user" and semantics.get("origin", "real_user") != "real_user")
 
 
 def _is_visible(part: Json) -> bool:

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -29,10 +30,24 @@ class Server:
     """A running server and its messages so far."""
 
     url: str
+    home: Path
     process: subprocess.Popen[str]
     messages: list[str]
     reading: threading.Thread
     """Reads what the server says until it ends."""
+
+    @property
+    def token(self) -> dict[str, str]:
+        """The header of a program that may ask."""
+        return {"X-Memory-Token": find_token(self.home).read_text(encoding="ascii").strip()}
+
+    def get(self, path: str, **further: Any) -> httpx.Response:
+        """Ask as a program that has the token."""
+        return get(self.url + path, headers=self.token, **further)
+
+    def post(self, path: str, **further: Any) -> httpx.Response:
+        """Send as a program that has the token."""
+        return post(self.url + path, headers=self.token, **further)
 
     def list_links(self) -> list[str]:
         """Wait for the first link to the page, and return all so far."""
@@ -51,6 +66,11 @@ class Server:
         return code
 
 
+def find_token(home: Path) -> Path:
+    """Return the file with the token of the servers that run in a home."""
+    return home / ".local" / "state" / "pastchats-memory" / "server-token"
+
+
 @contextmanager
 def serving(program: Program, *arguments: object) -> Iterator[Server]:
     """Run the server on a free port."""
@@ -67,7 +87,7 @@ def serving(program: Program, *arguments: object) -> Iterator[Server]:
     reading = threading.Thread(target=lambda: messages.extend(process.stderr or ()), daemon=True)
     reading.start()
     try:
-        yield Server(url, process, messages, reading)
+        yield Server(url, program.home, process, messages, reading)
     finally:
         process.kill()
         process.wait()

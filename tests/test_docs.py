@@ -196,7 +196,7 @@ def test_the_examples_in_python_run(shell: Program) -> None:
 
 
 def test_every_address_that_the_http_page_asks_exists() -> None:
-    asked = re.findall(r"^curl '([^']+)'$", "\n".join(list_blocks("docs/http.md", "sh")), re.MULTILINE)
+    asked = re.findall(r"curl -H @- '([^']+)'$", "\n".join(list_blocks("docs/http.md", "sh")), re.MULTILINE)
     assert len(asked) > 2
     for address in map(urlsplit, asked):
         (route,) = (

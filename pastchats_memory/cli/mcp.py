@@ -14,7 +14,13 @@ from pastchats_memory.config import load
     "pastchats-memory mcp",
     "pastchats-memory mcp --allow-write",
 )
-@click.option("--http", "port", type=click.IntRange(1, 65535), metavar="PORT", help="At http://127.0.0.1:PORT/mcp.")
+@click.option(
+    "--http",
+    "port",
+    type=click.IntRange(1, 65535),
+    metavar="PORT",
+    help="At http://127.0.0.1:PORT/mcp, for clients with the token.",
+)
 @click.option("--allow-write", is_flag=True, help="Offer store_turn, index_paths, unjudged and judge as well.")
 @options.database
 def command(port: int | None, allow_write: bool, db: str | None) -> int:
@@ -24,5 +30,5 @@ def command(port: int | None, allow_write: bool, db: str | None) -> int:
     """
     from pastchats_memory.mcp import serve
 
-    serve(load(db), allow_write=allow_write, port=port)
+    serve(load(db), lambda line: click.echo(line, err=True), allow_write=allow_write, port=port)
     return DONE

@@ -25,13 +25,14 @@ from pastchats_memory.config import load
 @click.option(
     "--chat-endpoint", metavar="URL", help="Server that chats are forwarded to, such as http://localhost:11434/v1."
 )
+@click.option("--new-token", is_flag=True, help="Replace the token in the state folder; the old one stops at once.")
 @options.database
-def command(host: str, port: int, token: str | None, chat_endpoint: str | None, db: str | None) -> int:
+def command(host: str, port: int, token: str | None, chat_endpoint: str | None, new_token: bool, db: str | None) -> int:
     """Show the memory in a browser, answer programs over HTTP, and add context to chats on their way to a model.
 
     Open the link that it prints: it works once, and opens a session in that browser. The server prints another link then.
 
-    For programs:
+    For programs, which send the token in the printed file as X-Memory-Token:
     GET /search, /recall, /context, /items/ID, /tasks, /api/v1/search/semantic and POST /v1/chat/completions, all described
     at /openapi.json.
     """
@@ -41,5 +42,5 @@ def command(host: str, port: int, token: str | None, chat_endpoint: str | None, 
         raise click.BadParameter("it is empty; is the variable that it comes from set?", param_hint="--token")
     config = load(db, flags={"server_token": token, "chat_endpoint": chat_endpoint})
     warn(config.warnings)
-    serve(config, Address(host, port), lambda line: click.echo(line, err=True))
+    serve(config, Address(host, port), lambda line: click.echo(line, err=True), with_new_token=new_token)
     return DONE

@@ -34,9 +34,11 @@ from pastchats_memory.http.answers import RequestError, answer_error, answer_jso
 from pastchats_memory.http.guard import Admission, Guard, is_loopback, require_json
 from pastchats_memory.http.open_memory import OpenMemory
 from pastchats_memory.http.openapi import CHAT, MODELS, describe
+from pastchats_memory.http.page import OPEN_PATHS as PAGE_PATHS
 from pastchats_memory.http.page import make_page
 from pastchats_memory.http.page.session import Sessions
-from pastchats_memory.http.routes import CHAT_CONTEXT, ROUTES, Route, read_arguments
+from pastchats_memory.http.routes import CHAT_CONTEXT, OPEN_PATHS, ROUTES, Route, read_arguments
+from pastchats_memory.http.token import open_token
 from pastchats_memory.memory import Memory
 from pastchats_memory.memory.questions import FILTERS
 from pastchats_memory.model import Context
@@ -57,10 +59,12 @@ EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - it is compared, not listened o
 
 
 def make_application(
-    memory: OpenMemory, admission: Admission, upstream: chat.Upstream | None, sessions: Sessions
-) -> ASGIApp:
+    memory: OpenMemory, read_token: Callable[[], str | None], upstream: chat.Upstream | None, sessions: Sessions,
+    *, only_loopback_names: bool = True,
+) -> ASGIApp:  # fmt: skip
     """Return the application behind its guard."""
-    description = describe(ROUTES, with_token=admission.token is not None)
+    admission = Admission(read_token, sessions, PAGE_PATHS | OPEN_PATHS, only_loopback_names)
+    description = describe(ROUTES)
 
     async def openapi(_: Request) -> Response:
         return answer_json(description)
@@ -118,7 +122,8 @@ def _make_chat_routes(memory: OpenMemory, admission: Admission, upstream: chat.U
         return client, upstream
 
     def read_key(request: Request) -> str | None:
-        return None if admission.token is not None else request.headers.get("authorization")
+        shown = request.headers.get("authorization")
+        return None if admission.is_bearer(shown) else shown
 
     async def chat_completion(request: Request) -> Response:
         require_json(request.headers)
@@ -176,7 +181,7 @@ class Address:
     port: int
 
 
-def serve(config: Config, address: Address, report: Callable[[str], None]) -> None:
+def serve(config: Config, address: Address, report: Callable[[str], None], *, with_new_token: bool = False) -> None:
     """Serve until SIGINT or SIGTERM.
 
     Port 0 means any free port. `report` gets the URL and what else the user should know.
@@ -195,8 +200,12 @@ def serve(config: Config, address: Address, report: Callable[[str], None]) -> No
         port = listener.getsockname()[1]
         url = f"http://{_host_of_url(address.host)}:{port}"
         sessions = Sessions(f"http://127.0.0.1:{port}" if address.host in EVERY_ADDRESS else url, port, report)
-        app = make_application(OpenMemory(config, report), Admission(config.server_token, local), upstream, sessions)
-        report(f"Serving on {url} (end with Ctrl-C); described at /openapi.json")
+        token = open_token(config, is_new=with_new_token)
+        memory = OpenMemory(config, report)
+        app = make_application(memory, token.read, upstream, sessions, only_loopback_names=local)
+        report(
+            f"Serving on {url} (end with Ctrl-C); described at /openapi.json, for programs with the token in {token.place}"
+        )
         sessions.report_link("Open the page with this link, which works once")
         server = uvicorn.Server(
             uvicorn.Config(

@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import hmac
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import ip_address
 
 from starlette.datastructures import Headers
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pastchats_memory.http.answers import RequestError, answer_error
+from pastchats_memory.http.page.answers import respond_stranger
+from pastchats_memory.http.page.session import Sessions
 
 MAX_BYTES = 1 << 20
 """Size of a request's body."""
@@ -25,6 +29,8 @@ OWN_SITES = frozenset({"same-origin", "none"})
 A browser sends it with requests that carry no `Origin`, such as those for images. Another port is another server of this
 machine, although it is the same site.
 """
+TOKEN_HEADER = "x-memory-token"  # noqa: S105 - the name of a header # nosec B105
+"""Header of the token; a chat client keeps `Authorization` for the key of its endpoint."""
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/@\[\]]+)(:[0-9]{1,5})?")
 
 
@@ -32,16 +38,38 @@ _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/@\[\]]+)(:[0-9]{1,5})?")
 class Admission:
     """Conditions of a request."""
 
-    token: str | None = None
-    """Token that every request must have, except `/healthz` and those of the page; None for no token."""
+    read_token: Callable[[], str | None]
+    """Returns the token of programs as it is now; None lets no program in."""
+    sessions: Sessions | None = None
+    """Sessions of the page; None for a server without one."""
+    open_paths: frozenset[str] = frozenset()
+    """Paths that need neither token nor session."""
     only_loopback_names: bool = True
     """Whether the `Host` header must name this machine.
 
     A page whose name was made to point here (DNS rebinding) names itself. A server that is bound to another address has
     other names; then the token protects it, which no page has.
     """
-    seconds: float = 600.0
+    seconds: float | None = 600.0
     """Time limit for a whole answer."""
+
+    def knows(self, scope: Scope, headers: Headers) -> bool:
+        """Return whether a request shows the session of the page or, if it does not ask for a page, the token."""
+        if self.sessions is not None and self.sessions.find(Request(scope)) is not None:
+            return True
+        shown = headers.get(TOKEN_HEADER)
+        return not is_page(scope["path"]) and (
+            self.is_bearer(headers.get("authorization")) if shown is None else self._is_token(shown)
+        )
+
+    def is_bearer(self, authorization: str | None) -> bool:
+        """Return whether the value of an `Authorization` header is the token."""
+        scheme, _, shown = (authorization or "").partition(" ")
+        return scheme.lower() == "bearer" and self._is_token(shown)
+
+    def _is_token(self, shown: str) -> bool:
+        token = self.read_token()
+        return token is not None and hmac.compare_digest(shown.strip().encode("latin-1"), token.encode())
 
 
 def is_loopback(name: str) -> bool:
@@ -64,7 +92,8 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one ASGI connection."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
             return
         self._running += 1
         started = False
@@ -79,9 +108,8 @@ class Guard:
                 await self._pass_on(scope, receive, sending)
         except TimeoutError:
             if not started:
-                late = RequestError(
-                    504, "timeout", f"no answer within {self._admission.seconds:g} seconds", "Ask for less."
-                )
+                why = f"no answer within {self._admission.seconds} seconds"
+                late = RequestError(504, "timeout", why, "Ask for less.")
                 await answer_error(late)(scope, receive, send)
         finally:
             self._running -= 1
@@ -89,17 +117,18 @@ class Guard:
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             headers = Headers(scope=scope)
-            self._admit(scope["path"], headers)
+            self._admit(scope, headers)
             received = receive
-            if scope["method"] == "POST":
+            if scope["method"] == "POST" and scope["path"] not in self._admission.open_paths:
                 received = await _receive_body(headers, receive)
         except RequestError as error:
-            await answer_error(error)(scope, receive, send)
+            is_stranger = error.kind == "unauthorized" and is_page(scope["path"])
+            await (respond_stranger() if is_stranger else answer_error(error))(scope, receive, send)
             return
         await self._app(scope, received, send)
 
-    def _admit(self, path: str, headers: Headers) -> None:
-        """Check a request's host, origin, site and token. Raises RequestError."""
+    def _admit(self, scope: Scope, headers: Headers) -> None:
+        """Check a request's host, origin, site, and token or session. Raises RequestError."""
         if self._running > MAX_REQUESTS:
             raise RequestError(503, "busy", f"{MAX_REQUESTS} requests are under way", "Try again in a moment.")
         hosts = headers.getlist("host")
@@ -114,16 +143,13 @@ class Guard:
                 raise RequestError(403, "bad_origin", "a page of another origin may not ask", "Ask without a browser.")
         if not {*headers.getlist("sec-fetch-site")} <= OWN_SITES:
             raise RequestError(403, "bad_origin", "a page of another site may not ask", "Ask without a browser.")
-        if self._admission.token is not None and path != "/healthz" and not is_page(path):
-            shown = headers.get("authorization", "").partition(" ")
-            right = hmac.compare_digest(shown[2].strip().encode("latin-1"), self._admission.token.encode())
-            if not right or shown[0].lower() != "bearer":
-                hint = "Send `Authorization: Bearer TOKEN`, the token that the server was started with."
-                raise RequestError(401, "unauthorized", "the token is missing or wrong", hint)
+        if scope["path"] not in self._admission.open_paths and not self._admission.knows(scope, headers):
+            hint = "Send `X-Memory-Token: TOKEN`; the server has printed where the token lies."
+            raise RequestError(401, "unauthorized", "the token is missing or wrong", hint)
 
 
 def is_page(path: str) -> bool:
-    """Return whether a path belongs to the page, which has sessions in place of the token."""
+    """Return whether a path belongs to the page, whose forms need a session: the token does not open it."""
     return path == "/" or path.startswith("/page/")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from typing import Any
 
-from pastchats_memory.http.routes import CHAT_CONTEXT, NON_BLANK, Parameter, Route
+from pastchats_memory.http.routes import CHAT_CONTEXT, NON_BLANK, OPEN_PATHS, Parameter, Route
 from pastchats_memory.views.answers.errors import ErrorBody
 from pastchats_memory.views.answers.registry import ANSWERS
 from pastchats_memory.views.answers.search import ExcerptView
@@ -28,6 +28,7 @@ MODELS = "/v1/models"
 Part = dict[str, Any]
 """A part of the document, which is JSON of the shape that OpenAPI defines."""
 
+_SECURITY: list[Part] = [{"token": []}, {"bearer": []}]
 _TEXT = {"type": "string"}
 _BLANK = {"type": "string", "pattern": rf"^(?![\s\S]*{NON_BLANK})", "description": "Counts as absent."}
 _NAME = {"name": "name", "in": "path", "required": True, "description": "Name of the model.", "schema": _TEXT}
@@ -39,16 +40,15 @@ _MESSAGE = {
 }
 
 
-def describe(routes: Sequence[Route], *, with_token: bool) -> Part:
+def describe(routes: Sequence[Route]) -> Part:
     """Return the OpenAPI document of the routes and of the chat endpoint behind the server."""
-    return _Description(with_token=with_token).describe(routes)
+    return _Description().describe(routes)
 
 
 class _Description:
     """Builds the document; the schemas of all answers are collected on the way."""
 
-    def __init__(self, *, with_token: bool) -> None:
-        self._with_token = with_token
+    def __init__(self) -> None:
         self._schemas = SchemaWriter("#/components/schemas/")
 
     def describe(self, routes: Sequence[Route]) -> Part:
@@ -58,9 +58,13 @@ class _Description:
             MODELS: {"get": self._describe_models("models", "The chat endpoint's list of models")},
             f"{MODELS}/{{name}}": {"get": self._describe_models("model", "One model", parameters=[_NAME])},
         }
-        components: Part = {"schemas": dict(sorted(self._schemas.definitions.items()))}
-        if self._with_token:
-            components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+        components: Part = {
+            "schemas": dict(sorted(self._schemas.definitions.items())),
+            "securitySchemes": {
+                "token": {"type": "apiKey", "in": "header", "name": "X-Memory-Token"},
+                "bearer": {"type": "http", "scheme": "bearer"},
+            },
+        }
         info = {
             "title": "pastchats-memory",
             "version": version("pastchats-memory"),
@@ -80,7 +84,7 @@ class _Description:
             "summary": route.summary,
             "parameters": in_path + [_describe_parameter(one, "query") for one in route.parameters],
             "responses": {"200": {"description": route.summary, "content": content}, **self._describe_errors(codes)},
-            "security": [] if route.path == "/healthz" else self._describe_security(),
+            "security": [] if route.path in OPEN_PATHS else _SECURITY,
         }
 
     def _describe_chat(self) -> Part:
@@ -111,7 +115,7 @@ class _Description:
                 **_ENDPOINT_ERRORS,
                 **self._describe_errors((*COMMON_ERRORS, 404, 408, 413, 415, 502)),
             },
-            "security": self._describe_security(),
+            "security": _SECURITY,
         }
 
     def _describe_models(self, name: str, summary: str, *, parameters: Sequence[Part] = ()) -> Part:
@@ -124,15 +128,12 @@ class _Description:
                 **_ENDPOINT_ERRORS,
                 **self._describe_errors((*COMMON_ERRORS, 404, 502)),
             },
-            "security": self._describe_security(),
+            "security": _SECURITY,
         }
 
     def _describe_errors(self, codes: Iterable[int]) -> Part:
         content = _wrap_json(self._schemas.write(ErrorBody))
         return {str(code): {"description": ERRORS[code], "content": content} for code in codes}
-
-    def _describe_security(self) -> list[Part]:
-        return [{"token": []}] if self._with_token else []
 
 
 def _describe_parameter(parameter: Parameter, place: str) -> Part:

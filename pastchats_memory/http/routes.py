@@ -180,6 +180,9 @@ CHAT_CONTEXT = tuple(parameter for parameter in ask_for(questions.CONTEXT) if no
 """Parameters of a chat request, whose question is the last message."""
 
 
+OPEN_PATHS = frozenset({"/healthz"})
+"""Paths that a stranger may ask."""
+
 # --- routes -----------------------------------------------------------------------------------------------------------
 
 

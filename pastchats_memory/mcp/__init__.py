@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterable
 from importlib.metadata import version
 from threading import Thread
-from typing import Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 import anyio
 from mcp.server.mcpserver import Context, MCPServer
@@ -26,11 +26,13 @@ from pastchats_memory.config import Config
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.mcp.arguments import fit_arguments
 from pastchats_memory.mcp.short_schemas import outline_output, shorten_input
-from pastchats_memory.mcp.site import SiteGuard
 from pastchats_memory.mcp.stdio import serve_stdio
 from pastchats_memory.mcp.tools import Tools
 from pastchats_memory.text.display import sanitise
 from pastchats_memory.views.json_schema import derive_schema
+
+if TYPE_CHECKING:
+    from pastchats_memory.http.guard import Admission
 
 INSTRUCTIONS = """\
 Memory of earlier conversations and tasks on this machine. Before starting work call `recall`; before creating a task
@@ -42,6 +44,9 @@ WRITING = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempote
 
 class _Server(MCPServer):
     """Explains wrong arguments in sentences, and refuses unknown arguments, which the SDK would ignore."""
+
+    admission: Admission
+    """Who may ask over HTTP; it is set before the server is reached that way."""
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
@@ -60,9 +65,11 @@ class _Server(MCPServer):
             raise
 
     def streamable_http_app(self, **settings: Any) -> Any:
-        """Return the SDK's application behind our guard."""
+        """Return the SDK's application behind the guard of the HTTP server."""
+        from pastchats_memory.http.guard import Guard  # an agent that starts a process needs no web server
+
         app = super().streamable_http_app(**settings)
-        app.add_middleware(SiteGuard)
+        app.add_middleware(Guard, admission=self.admission)
         return app
 
 
@@ -79,7 +86,7 @@ def _explain_arguments(tool: str, fault: ValidationError) -> str:
     return f"{tool} got wrong arguments. " + "; ".join(reasons) + "."
 
 
-def make_server(config: Config, *, allow_write: bool = False) -> MCPServer:
+def make_server(config: Config, *, allow_write: bool = False) -> _Server:
     """Return the server with its tools; tools that write are offered only with `allow_write`."""
     tools = Tools(config, allow_write=allow_write)
     reading: list[Callable[..., CallToolResult]] = [
@@ -117,7 +124,7 @@ def _make_tool(function: Callable[..., CallToolResult], annotations: ToolAnnotat
     return tool
 
 
-def serve(config: Config, *, allow_write: bool = False, port: int | None = None) -> None:
+def serve(config: Config, report: Callable[[str], None], *, allow_write: bool = False, port: int | None = None) -> None:
     """Serve by stdio until the client is gone, or at http://127.0.0.1:PORT/mcp until the process ends.
 
     Raises UsageFault if the port cannot be used.
@@ -131,9 +138,20 @@ def serve(config: Config, *, allow_write: bool = False, port: int | None = None)
                 Thread(target=_exit_with_reader, args=(os.dup(1),), daemon=True).start()
             anyio.run(serve_stdio, server)
         else:
+            server.admission = _admit_token(config, report, port)
             anyio.run(lambda: server.run_streamable_http_async(host="127.0.0.1", port=port))
     except* BrokenPipeError:
         pass  # the SDK's task groups raise this when the client closes the pipe that it reads
+
+
+def _admit_token(config: Config, report: Callable[[str], None], port: int) -> Admission:
+    """Let in who shows the token. An answer may be a stream without end. Raises UsageFault."""
+    from pastchats_memory.http.guard import Admission
+    from pastchats_memory.http.token import open_token
+
+    token = open_token(config)
+    report(f"Serving on http://127.0.0.1:{port}/mcp, for clients with the token in {token.place}")
+    return Admission(token.read, seconds=None)
 
 
 def _exit_with_reader(stdout: int) -> None:

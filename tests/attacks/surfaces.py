@@ -25,7 +25,6 @@ from pastchats_memory.formats.registry import BUILT_IN, load_format
 from pastchats_memory.hooks.event import HookEvent
 from pastchats_memory.http import OpenMemory, make_application
 from pastchats_memory.http.chat import Upstream
-from pastchats_memory.http.guard import Admission
 from pastchats_memory.http.page import FORM_TOKEN, PAGES
 from pastchats_memory.http.page.session import Sessions
 from pastchats_memory.mcp import make_server
@@ -266,7 +265,7 @@ async def ask_pages(known: Known) -> AsyncIterator[Shown]:
     sessions = Sessions("http://127.0.0.1", 80, links.append)
     sessions.report_link("")
     memory = OpenMemory(load(), print)
-    app = make_application(memory, Admission(), None, sessions)
+    app = make_application(memory, lambda: None, None, sessions)
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", follow_redirects=True) as client:
         form = (await client.get(links[0].removeprefix(": "))).text + (await client.get("/page/capture")).text
@@ -291,8 +290,9 @@ async def ask_routes(known: Known) -> AsyncIterator[Shown]:
     memory = OpenMemory(load(), print)
     with chat_endpoint() as endpoint:
         upstream = ClosingUpstream(endpoint.url)
-        app = make_application(memory, Admission(), upstream, Sessions("http://localhost", 80, print))
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
+        app = make_application(memory, lambda: "sesame", upstream, Sessions("http://localhost", 80, print))
+        transport, token = httpx.ASGITransport(app), {"X-Memory-Token": "sesame"}
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", headers=token) as client:
             described = (await client.get("/openapi.json")).json()["paths"]
             for path, operations in described.items():
                 for fields in ROUTE_TRIES[path]:

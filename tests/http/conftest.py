@@ -27,5 +27,5 @@ def server(demo: Program, endpoint: Endpoint) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def client(server: Server) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=server.url, timeout=HANG_S) as asking:
+    with httpx.Client(base_url=server.url, headers=server.token, timeout=HANG_S) as asking:
         yield asking

@@ -15,7 +15,7 @@ import httpx
 import pytest
 from jsonschema import Draft202012Validator
 from program import REPOSITORY, Program, write_messages
-from served import Server, get, serving
+from served import Server, serving
 from waiting import HANG_S
 
 from pastchats_memory.http import Address, listen
@@ -72,15 +72,15 @@ def test_tasks_are_listed_and_shown(program: Program) -> None:
     assert program("task", "add", "Fix the login bug", "--project", "gate").status == 0
     assert program("task", "add", "Paint the fence", "--status", "done").status == 0
     with serving(program) as server:
-        rows = validated(get(f"{server.url}/tasks"))["results"]
+        rows = validated(server.get("/tasks"))["results"]
         assert {row["title"] for row in rows} == {"Fix the login bug", "Paint the fence"}
-        done = validated(get(f"{server.url}/tasks?status=done"))["results"]
+        done = validated(server.get("/tasks?status=done"))["results"]
         assert [row["title"] for row in done] == ["Paint the fence"]
-        (one,) = validated(get(f"{server.url}/tasks/{done[0]['id']}"))["results"]
+        (one,) = validated(server.get(f"/tasks/{done[0]['id']}"))["results"]
         assert one == done[0]
-        assert validated(get(f"{server.url}/items/{done[0]['id']}"))["results"] == [one]
-        assert kind(get(f"{server.url}/tasks/T-99"), 404) == "not_found"
-        found = validated(get(f"{server.url}/api/v1/search/semantic?query=login&type=task&status=todo"))["results"]
+        assert validated(server.get(f"/items/{done[0]['id']}"))["results"] == [one]
+        assert kind(server.get("/tasks/T-99"), 404) == "not_found"
+        found = validated(server.get("/api/v1/search/semantic?query=login&type=task&status=todo"))["results"]
         assert [row["title"] for row in found] == ["Fix the login bug"]
 
 
@@ -140,7 +140,7 @@ def test_32_clients_at_once_each_get_their_own_answer(client: httpx.Client, serv
     alone = {query: client.get("/search", params={"query": query}).content for query in queries}
 
     def ask(number: int) -> bool:
-        with httpx.Client(base_url=server.url, timeout=HANG_S) as own:
+        with httpx.Client(base_url=server.url, headers=server.token, timeout=HANG_S) as own:
             wanted = (queries[(number + turn) % len(queries)] for turn in range(3))
             return all(own.get("/search", params={"query": query}).content == alone[query] for query in wanted)
 
@@ -157,19 +157,19 @@ def test_connections_send_without_waiting_for_acknowledgements() -> None:
 
 def test_a_missing_database_is_503_with_a_hint_until_it_exists(program: Program) -> None:
     with serving(program) as server:
-        assert kind(get(f"{server.url}/healthz"), 503) == "database_missing"
-        error = validated(get(f"{server.url}/search?query=fence"), 503)["error"]
+        assert kind(server.get("/healthz"), 503) == "database_missing"
+        error = validated(server.get("/search?query=fence"), 503)["error"]
         assert "pastchats-memory index" in error["hint"]
         write_messages(program.home / "chat.jsonl", ("user", "Is the fence painted?"), ("assistant", "Green."))
         assert program("index", "chat.jsonl").status == 0
-        assert validated(get(f"{server.url}/healthz"))["status"] == "ok"
-        assert len(validated(get(f"{server.url}/search?query=fence"))["results"]) == 2
+        assert validated(server.get("/healthz"))["status"] == "ok"
+        assert len(validated(server.get("/search?query=fence"))["results"]) == 2
         for path in program.home.glob("memory.db*"):
             path.unlink()
-        assert kind(get(f"{server.url}/search?query=fence"), 503) == "database_missing"
+        assert kind(server.get("/search?query=fence"), 503) == "database_missing"
         write_messages(program.home / "chat.jsonl", ("user", "Is the gate painted?"))
         assert program("index", "chat.jsonl").status == 0
-        (row,) = validated(get(f"{server.url}/search?query=gate"))["results"]
+        (row,) = validated(server.get("/search?query=gate"))["results"]
         assert row["content"] == "Is the gate painted?"
 
 
@@ -178,7 +178,7 @@ def test_every_connection_notices_that_another_file_replaced_the_database(progra
         write_messages(program.home / "chat.jsonl", ("user", f"Is the fence painted {colour}?"))
         assert program("index", "chat.jsonl").status == 0
         with ThreadPoolExecutor(8) as clients:
-            answers = clients.map(lambda _: get(f"{server.url}/search?query=fence"), range(24))
+            answers = clients.map(lambda _: server.get("/search?query=fence"), range(24))
             return {row["content"] for answer in answers for row in validated(answer)["results"]}
 
     with serving(program) as server:
@@ -192,24 +192,24 @@ def test_every_connection_notices_that_another_file_replaced_the_database(progra
 def test_a_damaged_database_is_an_error_without_a_traceback(program: Program) -> None:
     program.database.write_bytes(b"no database at all" * 500)
     with serving(program) as server:
-        assert kind(get(f"{server.url}/search?query=fence"), 500) == "database_corrupt"
+        assert kind(server.get("/search?query=fence"), 500) == "database_corrupt"
         assert "Traceback" not in "".join(server.messages)
 
 
 @pytest.mark.promise("durability", "A running server explains damage instead of crashing.")
 def test_damage_to_an_open_database_is_an_error_and_not_a_bug(own_demo: Program) -> None:
     with serving(own_demo) as server:
-        assert get(f"{server.url}/items/1").status_code == 200
+        assert server.get("/items/1").status_code == 200
         with closing(sqlite3.connect(own_demo.database)) as connection, connection:
             connection.execute("UPDATE prompts SET metadata_json = '{'")
-        assert kind(get(f"{server.url}/items/1"), 500) == "database_corrupt"
+        assert kind(server.get("/items/1"), 500) == "database_corrupt"
         assert "Traceback" not in "".join(server.messages)
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
 def test_a_signal_ends_the_server_cleanly(demo: Program, number: int, status: int) -> None:
     with serving(Program(demo.home)) as server:
-        assert get(f"{server.url}/search?query=fence").status_code == 200
+        assert server.get("/search?query=fence").status_code == 200
         assert server.end(number) == status
         serving_line, link_line = server.messages
         assert "Serving on" in serving_line
@@ -219,7 +219,7 @@ def test_a_signal_ends_the_server_cleanly(demo: Program, number: int, status: in
 def test_the_log_contains_no_query(demo: Program) -> None:
     with serving(Program(demo.home)) as server:
         for path in ("/search?query=zebracrossing", "/zebracrossing", "/search?query=zebracrossing&limit=0"):
-            get(server.url + path)
+            server.get(path)
         server.end(signal.SIGTERM)
         assert "zebracrossing" not in "".join(server.messages)
 
@@ -228,7 +228,7 @@ def test_notices_about_configuration_and_model_appear_once(own_demo: Program) ->
     (own_demo.home / "pastchats-memory.toml").write_text("endpoint = 'http://127.0.0.1:9'\n", encoding="utf-8")
     with serving(own_demo.with_variables(PASTCHATS_MEMORY_MODEL="intfloat/e5-small-v2")) as server:
         for _ in range(2):
-            assert get(f"{server.url}/search?query=webhook").status_code == 200
+            assert server.get("/search?query=webhook").status_code == 200
         messages = "".join(server.messages)
     assert messages.count("`endpoint` is ignored in a project's file") == 1
     assert messages.count("so that model is used and intfloat/e5-small-v2 is not") == 1
@@ -242,7 +242,7 @@ def test_the_examples_in_the_help_work(program: Program) -> None:
     assert len(here) == 3
     for example in here:
         with serving(program, *example.split(), "--port", "0") as server:
-            assert get(f"{server.url}/openapi.json").status_code == 200
+            assert server.get("/openapi.json").status_code == 200
 
 
 def test_an_address_in_use_is_explained(program: Program, server: Server) -> None:

@@ -11,7 +11,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.types import CallToolResult
 from program import Program, write_messages
-from served import get, serving
+from served import serving
 from waiting import HANG_S
 
 from pastchats_memory.hooks.install import TARGETS
@@ -61,7 +61,7 @@ def run_hook(program: Program, agent: str) -> tuple[int, str, str]:
 
 def test_the_server_answers_by_words_and_warns(broken: Program) -> None:
     with serving(broken) as server:
-        found = get(f"{server.url}/api/v1/search/semantic", params={"query": "Kestrel pump"})
+        found = server.get("/api/v1/search/semantic", params={"query": "Kestrel pump"})
     assert (found.status_code, len(found.json()["warnings"])) == (200, 1)
     assert "flow meter" in found.text
 

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 from program import Program, write_messages
-from served import WORDS, Endpoint, get, nowhere, post, serving
+from served import WORDS, Endpoint, nowhere, post, serving
 
 QUESTION = "why did the retries cause a thundering herd? we use jitter"
 PATH = "/v1/chat/completions"
@@ -127,8 +127,13 @@ def test_only_a_configured_key_is_forwarded(demo: Program, endpoint: Endpoint) -
         assert refused(post(server.url + PATH, json=chat(), headers=shown)) == (502, "upstream")
     keyless = ours.with_variables(PASTCHATS_MEMORY_CHAT_API_KEY="")
     with serving(keyless) as server:
-        post(server.url + PATH, json=chat(), headers=shown)
-    assert "sesame" not in str(endpoint.seen)
+        for way in (shown, {**shown, "X-Memory-Token": "sesame"}, {"X-Memory-Token": "sesame"}):
+            endpoint.seen.clear()
+            post(server.url + PATH, json=chat(), headers=way)
+            assert "sesame" not in str(endpoint.seen)
+            assert "Authorization" not in endpoint.seen[0]["headers"]
+        post(server.url + PATH, json=chat(), headers={"X-Memory-Token": "sesame", "Authorization": "Bearer mine"})
+        assert endpoint.seen[1]["headers"]["Authorization"] == "Bearer mine"
 
 
 def refused(reply: httpx.Response) -> tuple[int, str]:
@@ -181,9 +186,9 @@ def test_a_slow_or_missing_endpoint_is_reported(demo: Program, endpoint: Endpoin
     )
     endpoint.may_answer.clear()
     with serving(slow) as server:
-        assert refused(post(server.url + PATH, json=chat())) == (504, "upstream")
+        assert refused(server.post(PATH, json=chat())) == (504, "upstream")
     with serving(Program(demo.home), "--chat-endpoint", f"{nowhere()}/v1") as server:
-        assert refused(post(server.url + PATH, json=chat())) == (502, "upstream")
+        assert refused(server.post(PATH, json=chat())) == (502, "upstream")
 
 
 def test_a_wrong_parameter_is_refused_with_and_without_a_question(client: httpx.Client) -> None:
@@ -194,8 +199,8 @@ def test_a_wrong_parameter_is_refused_with_and_without_a_question(client: httpx.
 
 def test_without_an_endpoint_the_error_names_the_setting(demo: Program, program: Program) -> None:
     with serving(Program(demo.home)) as server:
-        reply = post(server.url + PATH, json=chat())
-        assert refused(get(f"{server.url}/v1/models")) == (404, "no_chat_endpoint")
+        reply = server.post(PATH, json=chat())
+        assert refused(server.get("/v1/models")) == (404, "no_chat_endpoint")
     assert refused(reply) == (404, "no_chat_endpoint")
     assert "PASTCHATS_MEMORY_CHAT_ENDPOINT" in reply.json()["error"]["hint"]
     assert program("serve", "--chat-endpoint", "localhost:11434").status == 2
@@ -221,7 +226,7 @@ def test_hostile_text_stays_quoted_within_the_context(program: Program, endpoint
     write_messages(program.home / "chat.jsonl", ("user", hostile), ("assistant", "The deploy freeze policy holds."))
     assert program("index", "chat.jsonl").status == 0
     with serving(program, "--chat-endpoint", endpoint.url) as server:
-        reply = post(server.url + PATH, json=chat("deploy freeze policy"))
+        reply = server.post(PATH, json=chat("deploy freeze policy"))
     assert reply.json()["sources"]
     sent = endpoint.seen[0]["body"]["messages"][1]["content"]
     assert "\u202e" not in sent + reply.text

@@ -52,8 +52,8 @@ def run_schemathesis(server: Server, folder: Path, *further: str) -> str:
 
 def test_the_server_behaves_as_described(server: Server, endpoint: Endpoint, tmp_path: Path) -> None:
     endpoint.first_chunk_read.set()  # no random request waits for the first part of an answer
-    output = run_schemathesis(server, tmp_path)
-    described = get(f"{server.url}/openapi.json").json()["paths"]
+    output = run_schemathesis(server, tmp_path, "--header", f"X-Memory-Token: {server.token['X-Memory-Token']}")
+    described = server.get("/openapi.json").json()["paths"]
     operations = sum(len(of_path) for of_path in described.values())
     assert f"{operations} selected / {operations} total" in output
     assert endpoint.seen

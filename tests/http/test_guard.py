@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
-from collections.abc import AsyncIterator, Iterator
+import stat
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -14,14 +16,17 @@ import anyio
 import httpx
 import pytest
 from program import Program
-from served import Server, get, serving
+from served import Server, find_token, get, serving
+from starlette.routing import BaseRoute, Mount, Route
 from waiting import HANG_S
 
 from pastchats_memory.config import Config
 from pastchats_memory.http import OpenMemory, make_application
-from pastchats_memory.http.guard import MAX_REQUESTS, Admission
+from pastchats_memory.http.guard import MAX_REQUESTS
+from pastchats_memory.http.page.answers import HERE
 from pastchats_memory.http.page.session import Sessions
 
+STATIC = [file.name for file in (HERE / "static").iterdir()]
 JSON = {"Content-Type": "application/json"}
 
 
@@ -66,9 +71,10 @@ def test_a_malformed_host_is_refused(client: httpx.Client, host: str) -> None:
 def without_uvicorn(folder: Path) -> httpx.AsyncClient:
     """Return a client of the application itself; uvicorn refuses some of the same requests."""
     app = make_application(
-        OpenMemory(Config(folder / "memory.db"), print), Admission(), None, Sessions("http://localhost", 80, print)
+        OpenMemory(Config(folder / "memory.db"), print), lambda: "sesame", None, Sessions("http://localhost", 80, print)
     )
-    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost")
+    token = {"X-Memory-Token": "sesame"}
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost", headers=token)
 
 
 @pytest.mark.promise("clients", "The HTTP server refuses a request with two `Host` headers.")
@@ -157,8 +163,9 @@ def test_a_body_over_the_limit_is_refused(client: httpx.Client, server: Server) 
     parts = (b" " * 65536 for _ in range(40))
     assert refused(client.post("/v1/chat/completions", content=parts, headers=JSON)) == (413, "too_large")
     with connected(server) as connection:
+        head = f"POST /search HTTP/1.1\r\nHost: localhost\r\nX-Memory-Token: {server.token['X-Memory-Token']}\r\n"
         connection.sendall(
-            b"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99999999999999999999\r\n\r\n"
+            f"{head}Content-Type: application/json\r\nContent-Length: 99999999999999999999\r\n\r\n".encode()
         )
         assert answered(connection) == (413, "too_large")
     assert client.get("/healthz").status_code == 200
@@ -167,8 +174,8 @@ def test_a_body_over_the_limit_is_refused(client: httpx.Client, server: Server) 
 @pytest.mark.promise("clients", "The HTTP server drops slow clients and endless bodies while it answers others.")
 def test_slow_clients_are_dropped_while_others_get_answers(client: httpx.Client, server: Server) -> None:
     with connected(server) as slow_body, connected(server) as slow_head, connected(server) as silent:
-        head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-        slow_body.sendall(head + b"Content-Length: 50\r\n\r\n{")
+        head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nX-Memory-Token: {server.token['X-Memory-Token']}\r\n"
+        slow_body.sendall(f"{head}Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{{".encode())
         slow_head.sendall(b"GET /healthz HTTP/1.1\r\nHost: loc")
         assert client.get("/search?query=fence").status_code == 200
         assert answered(slow_body) == (408, "timeout")
@@ -205,3 +212,70 @@ def test_only_requests_with_the_token_get_an_answer(demo: Program) -> None:
         assert "A link is needed" in get(url).text  # the page has links in place of the token
         assert server.find_link().startswith("http://127.0.0.1:")
         assert "öffne" not in "".join(server.messages)
+
+
+STRANGERS_MAY = {"/healthz", "/page/static/page.css", "/page/static/icon.svg"}
+
+
+def list_routes(routes: Iterable[BaseRoute], above: str = "") -> Iterator[tuple[str, str]]:
+    """Yield method and path of every route of an application, and of those that it mounts."""
+    for route in routes:
+        if isinstance(route, Mount):
+            yield from list_routes(route.routes, above + route.path)
+        elif isinstance(route, Route):
+            for method in (*(route.methods or ()), "POST", "OPTIONS"):
+                yield method, above + re.sub(r"{[^}]*}", "1", route.path)
+
+
+@pytest.mark.promise("clients", "Without token and session, every route of the HTTP server but `/healthz` is closed.")
+@pytest.mark.parametrize(
+    "shown",
+    [{}, {"X-Memory-Token": "guessed"}, {"Authorization": "Bearer guessed"}, {"Cookie": "pastchats_memory_80=guessed"}],
+    ids=["nothing", "token", "bearer", "cookie"],
+)
+def test_a_stranger_gets_no_answer_on_any_route(tmp_path: Path, shown: dict[str, str]) -> None:
+    async def requests() -> list[tuple[str, httpx.Response]]:
+        async with without_uvicorn(tmp_path) as client:
+            guard = client._transport.app  # noqa: SLF001 - the routes are those that the guard protects
+            found = [*list_routes(guard._app.routes), *(("GET", f"/page/static/{name}") for name in STATIC)]  # noqa: SLF001
+            del client.headers["X-Memory-Token"]
+            return [
+                (path, await client.request(method, path, headers=shown)) for method, path in (*found, ("GET", "/x"))
+            ]
+
+    answers = anyio.run(requests)
+    assert {"/search", "/items/1", "/openapi.json", "/v1/chat/completions", "/v1/models/1", "/page/forget"} <= {
+        path for path, _ in answers
+    }
+    for path, answer in answers:
+        assert path in STRANGERS_MAY or answer.status_code in (401, 405), (path, answer.status_code)
+        assert answer.status_code != 405 or path in (*STRANGERS_MAY, "/"), path
+
+
+def test_the_token_lies_in_a_file_for_this_account_alone_and_stays(server: Server, demo: Program) -> None:
+    file = find_token(demo.home)
+    assert (stat.S_IMODE(file.stat().st_mode), stat.S_IMODE(file.parent.stat().st_mode)) == (0o600, 0o700)
+    assert str(file) in "".join(server.messages)
+    assert file.read_text().strip() not in "".join(server.messages)
+    before = server.token
+    with serving(demo) as again:
+        assert again.token == before
+
+
+@pytest.mark.parametrize("way", ["asked for", "readable by others", "a link"])
+def test_a_token_that_is_replaced_stops_at_once(program: Program, tmp_path: Path, way: str) -> None:
+    with serving(program) as old:
+        before = old.token
+        assert old.get("/openapi.json").status_code == 200
+        file = find_token(program.home)
+        if way == "readable by others":
+            file.chmod(0o644)
+            assert old.get("/openapi.json").status_code == 401
+        elif way == "a link":
+            elsewhere = file.rename(tmp_path / "elsewhere")
+            file.symlink_to(elsewhere)
+        with serving(program, *(["--new-token"] if way == "asked for" else [])) as new:
+            assert new.token != before
+            assert get(f"{old.url}/openapi.json", headers=before).status_code == 401
+            assert old.get("/openapi.json").status_code == new.get("/openapi.json").status_code == 200
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600

@@ -142,9 +142,10 @@ def test_a_query_beyond_the_limit_is_explained(browser: httpx.Client) -> None:
     assert "longer than" in reply.text
 
 
-def test_the_paths_of_programs_stay_as_they_were(stranger: httpx.Client) -> None:
-    assert stranger.get("/search?query=retry").json()["schema"] == "search/1"
-    assert stranger.get("/nowhere").json()["schema"] == "error/1"
+def test_the_session_of_the_page_opens_the_paths_of_programs_too(browser: httpx.Client, stranger: httpx.Client) -> None:
+    assert browser.get("/search?query=retry").json()["schema"] == "search/1"
+    assert browser.get("/nowhere").json()["schema"] == "error/1"
+    assert stranger.get("/search?query=retry").status_code == 401
 
 
 def test_a_hit_leads_to_its_turn_in_the_conversation(browser: httpx.Client) -> None:

@@ -18,8 +18,11 @@ import httpx
 import pytest
 from jsonschema import Draft202012Validator
 from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.types import CallToolResult
 from program import Program, write_messages
+from served import find_token
 from waiting import FOREVER_S, HANG_S, wait_until
 
 from pastchats_memory.mcp.tools import Tools
@@ -477,10 +480,17 @@ def test_over_http_the_server_answers_on_loopback_and_refuses_another_host(demo:
     url = f"http://127.0.0.1:{port}/mcp"
     try:
         wait_until(lambda: running.poll() is not None or answers_at(port))
+        token = {"X-Memory-Token": find_token(demo.home).read_text(encoding="ascii").strip()}
+        for method in ("GET", "POST", "DELETE", "OPTIONS"):
+            for path in (url, url.removesuffix("mcp"), f"{url}/x"):
+                assert httpx.request(method, path, timeout=HANG_S).status_code == 401
 
         async def asking() -> int:
             with anyio.fail_after(ANSWERS_S):
-                async with Client(url) as client:
+                async with (
+                    create_mcp_http_client(headers=token) as http,
+                    Client(streamable_http_client(url, http_client=http)) as client,
+                ):
                     answer = await client.call_tool("search", {"query": "retry strategy", "limit": 2})
                     return len(answer.structured_content["results"])
 
@@ -488,10 +498,10 @@ def test_over_http_the_server_answers_on_loopback_and_refuses_another_host(demo:
         assert httpx.post(url, headers={"Host": "evil.example"}, json={}).status_code in (403, 421)
         for site, is_ours in (("cross-site", False), ("same-site", False), ("none", True)):
             for method in ("GET", "POST", "DELETE", "OPTIONS"):
-                reply = httpx.request(method, url, headers={"Sec-Fetch-Site": site}, timeout=HANG_S)
+                reply = httpx.request(method, url, headers={**token, "Sec-Fetch-Site": site}, timeout=HANG_S)
                 assert (reply.status_code != 403) == is_ours, (method, site)
         half = '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "search", "arguments": {"query": "\\ud83d"}}}'
-        json_headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        json_headers = {**token, "Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
         assert httpx.post(url, headers=json_headers, content=half, timeout=HANG_S).status_code == 400
     finally:
         running.send_signal(signal.SIGINT)

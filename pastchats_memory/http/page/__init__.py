@@ -33,10 +33,20 @@ from pastchats_memory.http.page import (
     sources,
     tasks,
 )
-from pastchats_memory.http.page.answers import PageRequest, Redirect, Reply, WebPage, respond, respond_static
+from pastchats_memory.http.page.answers import (
+    PageRequest,
+    Redirect,
+    Reply,
+    WebPage,
+    respond,
+    respond_static,
+    respond_stranger,
+)
 from pastchats_memory.http.page.session import LINK_PARAMETER, Sessions
 from pastchats_memory.memory import Memory
 
+OPEN_PATHS = frozenset({"/", "/page/static/page.css", "/page/static/icon.svg"})
+"""Paths that a stranger needs to read how to get a link; `/` itself asks for a session before it shows more."""
 FORM_TOKEN = "form_token"  # noqa: S105 - the name of a field # nosec B105
 
 
@@ -112,7 +122,7 @@ def _make_endpoint(memory: OpenMemory, sessions: Sessions, page: PageRoute) -> C
                 return response
         session = sessions.find(request)
         if session is None:
-            return respond(WebPage("stranger", {"is_used": token is not None}, 401), "")
+            return respond_stranger(is_used=token is not None)
         page_request = PageRequest(
             _drop_blank(request.query_params.multi_items()),
             await _read_form(request, sessions, session) if page.is_form else {},

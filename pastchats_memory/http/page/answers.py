@@ -96,6 +96,11 @@ def respond(reply: Reply, form_token: str) -> Response:
     return Response(text, reply.status, HEADERS, "text/html")
 
 
+def respond_stranger(*, is_used: bool = False) -> Response:
+    """Return the page that says how to get a link, and whether the one that was tried had been used."""
+    return respond(WebPage("stranger", {"is_used": is_used}, 401), "")
+
+
 @cache
 def _environment() -> Environment:
     """Return the templates. Every value is escaped, and control characters are removed from every text."""

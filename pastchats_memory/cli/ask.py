@@ -8,12 +8,14 @@ from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.cli.output import counted, table
 from pastchats_memory.memory import Memory
 from pastchats_memory.tasks.ask import TaskAnswer
-from pastchats_memory.text.display import escape_name, quote
+from pastchats_memory.text.display import escape_name, one_line, quote
 from pastchats_memory.text.excerpt import excerpt
 from pastchats_memory.views.answers.tasks import build_answer
 from pastchats_memory.views.task_text import make_task_rows
 from pastchats_memory.views.text import render_hits
 
+REASON_WIDTH = 120
+"""Characters of a reason in the table."""
 REMARK_WIDTH = 600
 """Characters of what a task says about why or how."""
 
@@ -58,9 +60,19 @@ def _render(answer: TaskAnswer) -> str:
     if is_count:
         lines.append(counted(answer.total, "task"))
     elif answer.tasks:
-        lines.append(table(make_task_rows(answer.tasks), ["id", "status", "prio", "project", "title"], stretch=4))
+        lines.append(_make_table(answer))
     for task, remark in answer.remarks:
         lines += ["", f"{escape_name(task.key)} says:", quote(excerpt(remark, {}, REMARK_WIDTH))]
     if answer.hits:
         lines += [*(["", "Conversations:"] if answer.tasks else []), render_hits(answer.hits)]
     return "\n".join(lines)
+
+
+def _make_table(answer: TaskAnswer) -> str:
+    """Return the tasks as a table, with the reason of each if there are reasons."""
+    headers = ["id", "status", "prio", "project", "title"]
+    rows = make_task_rows(answer.tasks)
+    if not answer.reasons:
+        return table(rows, headers, stretch=4)
+    reasons = [excerpt(one_line(answer.reasons.get(task.shown_id, "")), {}, REASON_WIDTH) for task in answer.tasks]
+    return table([[*row, reason] for row, reason in zip(rows, reasons, strict=True)], [*headers, "why"], stretch=(4, 5))

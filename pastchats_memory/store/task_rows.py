@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from typing import Any, NamedTuple
 
 import orjson
@@ -310,12 +311,24 @@ def projects(database: Database) -> list[str]:
 # Conditions on `tasks AS k` and orders for plain questions. They contain no text of a user, only ours and stored hashes.
 
 _HAS = "SELECT 1 FROM visible_task_links l WHERE l.task_id = k.id AND l.kind = '{kind}'"
+_UNFINISHED = f"status IN ({', '.join(map(repr, OPEN))})"
 IS_BLOCKED = (
-    f"(k.status = 'blocked' OR k.status IN ({', '.join(map(repr, OPEN))}) AND EXISTS (SELECT 1 FROM visible_task_links l "
-    "JOIN visible_tasks o ON o.identity = l.target WHERE l.task_id = k.id AND l.kind = 'depends' "
-    f"AND o.status IN ({', '.join(map(repr, OPEN))})))"
+    f"(k.status = 'blocked' OR k.{_UNFINISHED} AND EXISTS (SELECT 1 FROM visible_task_links l JOIN visible_tasks o "
+    f"ON o.identity = l.target WHERE l.task_id = k.id AND l.kind = 'depends' AND o.{_UNFINISHED}))"
 )
 """Condition for a task that is blocked by its status, or by an unfinished task that it depends on."""
+IS_STARTABLE = (
+    "NOT EXISTS (SELECT 1 FROM visible_task_links l JOIN visible_tasks o ON o.id = l.task_id "
+    f"WHERE l.target = k.identity AND l.kind = 'parent' AND o.{_UNFINISHED}) "
+    "AND NOT EXISTS (SELECT 1 FROM visible_task_links l JOIN visible_tasks p ON p.identity = l.target WHERE l.task_id = k.id "
+    f"AND l.kind = 'parent' AND (p.status IN ('cancelled', 'deferred') OR {IS_BLOCKED.replace('k.', 'p.')}))"
+)
+"""Condition for a task without unfinished parts, which is part of nothing that is blocked or put off."""
+_WAITING = (
+    "(SELECT count(*) FROM visible_task_links l JOIN visible_tasks o ON o.id = l.task_id "
+    f"WHERE l.target = k.identity AND l.kind = 'depends' AND o.{_UNFINISHED})"
+)
+"""Number of unfinished tasks that wait for a task."""
 CONDITIONS = {
     "epic": f"NOT EXISTS ({_HAS.format(kind='parent')}) AND k.type != 'epic'",
     "blockers": f"NOT {IS_BLOCKED}",
@@ -342,8 +355,37 @@ ORDERS = {
     "due": "k.due_at",
     "oldest": "coalesce(k.created_at, k.updated_at)",
 }
+FROM_A_SESSION = "k.metadata_json ->> 'format' IN ('todo-list', 'task-list')"
+"""Condition for a line of the list that an agent kept in a session."""
 CLOSED = "coalesce(k.closed_at, k.updated_at)"
 FIELDS = {"closed": CLOSED, "created": "k.created_at", "updated": "coalesce(k.updated_at, k.closed_at, k.created_at)", "due": "k.due_at"}  # fmt: skip
+
+
+def order_to_start(soon: date) -> str:
+    """Return the order of tasks to start: due by a day, urgent, waited for; lists of agents last."""
+    return (
+        f"{FROM_A_SESSION}, ifnull(k.priority, 2) - (k.due_at IS NOT NULL AND date(k.due_at) <= '{soon}'), {_WAITING} DESC, "
+        "k.due_at IS NULL, k.due_at, coalesce(k.created_at, k.updated_at)"
+    )
+
+
+def count_waiting(database: Database, ids: Sequence[int]) -> dict[int, int]:
+    """Return how many unfinished tasks wait for each of some tasks."""
+    listed_ids = (orjson.dumps(list(ids)).decode(),)
+    return dict(
+        database.run(
+            f"SELECT k.id, {_WAITING} FROM visible_tasks k WHERE k.id IN (SELECT value FROM json_each(?))", listed_ids
+        )
+    )
+
+
+def blockers_of(database: Database, id_: int) -> list[tuple[str, str]]:
+    """Return key and title of the unfinished tasks that a task waits for."""
+    return database.run(
+        f"SELECT o.key, o.title FROM visible_task_links l JOIN visible_tasks o ON o.identity = l.target "
+        f"WHERE l.task_id = ? AND l.kind = 'depends' AND o.{_UNFINISHED} ORDER BY o.id",
+        (id_,),
+    )
 
 
 def missing_condition(name: str) -> str:

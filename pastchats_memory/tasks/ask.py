@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
-from functools import cache
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -29,6 +29,7 @@ from pastchats_memory.store import turns as turn_rows
 from pastchats_memory.store.database import Database
 from pastchats_memory.tasks.edit import EVERY_TASK, Viewpoint
 from pastchats_memory.tasks.prior_work import find_resolution
+from pastchats_memory.tasks.reasons import explain_start, explain_wait, find_wait
 from pastchats_memory.tasks.similarity import RELATED_SCORE, TaskQuery, find_similar_tasks, load_words
 from pastchats_memory.text.data_file import read_data
 from pastchats_memory.text.dates import DAYS, MONTH_NAMES, NUMBERS, SEASONS, find_times, next_occurrence, parse_number
@@ -39,6 +40,8 @@ T = TypeVar("T")
 PHRASES_FILE = Path(__file__).with_name("questions.toml")
 MAX_TASKS = 50
 """Tasks in an answer, unless the question names a number."""
+MAX_NEXT = 10
+"""Tasks in the answer to what is next."""
 MAX_TOPIC_HITS = 200
 MIN_SIMILARITY = 0.3
 """Cosine below which a task that shares no word with the topic does not count as a match."""
@@ -46,6 +49,8 @@ MAX_QUESTION_LENGTH = 1000
 """Characters of a question that are read. Some patterns take minutes for a megabyte of one word."""
 MAX_NAMED = 3
 """Tasks that a name of several words may stand for."""
+NEAR_DAYS = 7
+"""Days ahead in which a due date makes a task more urgent."""
 SOON_DAYS = 30
 """Days ahead in which a due date is soon."""
 LEAST_RELEVANCE = 0.5
@@ -124,6 +129,8 @@ class ParsedQuestion:
     """Whether the question asks why or how something happened, which conversations tell."""
     names_tasks: Annotated[bool, HIDDEN] = False
     """Whether the question uses a word for tasks, or asks what there is about a topic."""
+    next_from: Annotated[date | None, HIDDEN] = None
+    """The day of a question that asks what to take up next; None for another question."""
 
     @property
     def is_open(self) -> bool:
@@ -197,6 +204,7 @@ class Vocabulary:
         self.words["day_names"] = _match_any((*DAYS, *MONTH_NAMES, *SEASONS))
         self.filler = frozenset(phrases["words"]["filler"])
         self.relations = [(entry["kind"], entry["pattern"].format_map(self.words)) for entry in phrases["relations"]]
+        self.next = _match_either(entry["pattern"].format_map(self.words) for entry in phrases["next"])
         self.no_tags = frozenset(
             phrase
             for listed in (
@@ -235,6 +243,10 @@ def _match_any(phrases: Iterable[str]) -> str:
     return f"(?:{'|'.join(map(re.escape, longest_first))})" if longest_first else "(?!)"
 
 
+def _match_either(patterns: Iterable[str]) -> str:
+    return f"(?:{'|'.join(patterns)})"
+
+
 def _match_whole(pattern: str) -> str:
     """Return the pattern with word boundaries, where a hyphen belongs to a word."""
     return rf"(?<![\w-]){pattern}(?![\w-])"
@@ -257,8 +269,11 @@ _TASK_KEY = re.compile(r"(?:the )?(?:task |issue |ticket |epic )?(?P<key>[a-z]+-
 _NO_KEY = re.compile(r"\d{4}-|\w-\d*(?:day|week|month|year)|(?:utf|sha|md|iso|top|covid)-?\d")
 """Words with digits that are no keys."""
 _TASK_NOUN_BEFORE = re.compile(r"\A(?:the )?(?:task|issue|ticket) ")
-_INVERTED = re.compile(r"\b(have|has)n't (we|i|you|they)\b")
+_INVERTED = re.compile(r"\b(have|has|did)n't (we|i|you|they)\b")
 """A negation before its pronoun, as questions have it."""
+_NOT_VERY = re.compile(
+    r"\b(?:isn't|aren't|not)(?: (?:so|that|very|really|too|all that))*(?= (?:urgent|important|pressing|critical)\b)"
+)
 _NEGATED_VERB = re.compile(
     r"""\b(?:
         (?:is|are|was|were|has|have)(?:n't|\ not)(?:\ yet)?(?:\ been)?(?:\ yet)?
@@ -286,7 +301,7 @@ class QuestionParser:
         """Prepare to parse a question on a day, which may name a known project; their names are by lower case."""
         self.question = question
         text = " ".join(question.lower().replace("’", "'").rstrip("?!. ").split())
-        self.text = _NEGATED_VERB.sub("are not", _INVERTED.sub(r"\2 \1 not", text))
+        self.text = _NEGATED_VERB.sub("are not", _INVERTED.sub(r"\2 \1 not", _NOT_VERY.sub("not", text)))
         """The rest of the question in lower case; a bar stands where a phrase was cut out."""
         self.today = today
         self.project_names = project_names
@@ -299,10 +314,12 @@ class QuestionParser:
         self.parsed.is_count = self.cut(rf"\b{self.words['count']}\b") is not None
         self.parsed.asks_for_story = re.match(self.words["story"], self.text) is not None
         self.parse_past()
+        self.parse_waiting()
         self.parse_relation()
         self.parse_topic()
         self.parse_tags()
         self.parse_project()
+        self.parse_next()
         self.parse_limit()
         self.parse_order()
         self.parse_missing()
@@ -315,6 +332,8 @@ class QuestionParser:
         self.parse_types()
         if self.parsed.concept is None:
             self.parsed.concept = self.find_remaining_words() or None
+        if self.parsed.next_from:
+            self.choose_next()
         return self.parsed
 
     def cut(self, pattern: str) -> re.Match[str] | None:
@@ -336,9 +355,41 @@ class QuestionParser:
 
     def parse_past(self) -> None:
         """Write the participle in questions such as "what did we drop?", since statuses are participles."""
-        did = r"(\bdid (?:the )?[\w.-]+(?: \w+ly| ever| already)? )([a-z]+)\b"
+        did = r"(\bdid (?:the )?[\w.-]+(?: \w+ly| ever| already| not| never)?(?: (?:decide|agree|choose|plan) to)? )(?!not|never)([a-z]+)\b"
         participles = self.vocabulary.participles
         self.text = re.sub(did, lambda match: match[1] + participles.get(match[2], match[2]), self.text)
+
+    def parse_waiting(self) -> None:
+        """Read what can wait, and what cannot; and who waits for whom."""
+        words = self.words
+        anything = rf"(?:{words['pronoun']}|anything|something|any of \w+)"
+        later = rf"(?: {words['until']}| (?:until|till|to|by) [^|]*)?(?=\s*(?:\Z|\||,|(?:in|this|and|or) ))"
+        wait = rf"(?: {anything})?(?: \w+ly| still| just| perhaps)?(?: be)? {words['wait']}{later}"
+        if self.cut(rf"\b{words['may_not']}{wait}"):
+            self.parsed.statuses, self.parsed.priorities = OPEN, (0, 1)
+        elif not self.parsed.asks_for_story and self.cut(rf"\b{words['may']}{wait}"):
+            self.parsed.statuses, self.parsed.priorities = OPEN, (3, 4)
+        elif self.cut(rf"\b{words['hinder']}(?: (?:by|on|for|up))? {words['which_other']}\b"):
+            self.parsed.present = ("blockers",)
+
+    def parse_next(self) -> None:
+        """Read that the question asks what to take up next; what follows is a project, a topic, or nothing."""
+        end = rf"(?: with)?(?: {self.words['at_once']})*(?=\s*(?:\Z|\||,|(?:in|at|for(?! (?:a )?(?:review|approval|sign))) ))"
+        self.text = " ".join(self.text.split())
+        found = None if self.parsed.concept else self.cut(rf"\b{self.vocabulary.next}{end}")
+        self.parsed.next_from = self.today if found else None
+        self.parsed.types = tuple(
+            type_ for type_ in ("epic", "subtask") if found and re.search(rf"\b{type_}", found[0])
+        )
+
+    def choose_next(self) -> None:
+        """Ask for a few tasks that can be started, the best first; what the question names itself stays."""
+        parsed = self.parsed
+        parsed.names_tasks = True
+        parsed.types = parsed.types or ("task", "subtask")
+        parsed.statuses = parsed.statuses or ("pending",)
+        parsed.missing = tuple(dict.fromkeys((*parsed.missing, "blockers")))
+        parsed.order, parsed.limit = parsed.order or "most_urgent", parsed.limit or MAX_NEXT
 
     def parse_relation(self) -> None:
         """Read a relation to another task, such as "what depends on TREK-45", or the key of the task itself."""
@@ -419,7 +470,7 @@ class QuestionParser:
         found = self.cut(rf"\b(?:top|first) {_NUMBER}\b") or self.cut(
             rf"\b(?:latest|newest|oldest|last|most recent) {_NUMBER} (?=(?:[\w-]+ ){{0,2}}{_TASK_NOUN})"
         )
-        before = re.search(rf"\b{_NUMBER} (?=(?:latest|newest|oldest|most recent|most urgent)\b)", self.text)
+        before = re.search(rf"\b{_NUMBER} (?=(?:latest|newest|oldest|most recent|most urgent|best)\b)", self.text)
         if before and not found:
             self.text = self.text.replace(before[0], "", 1)
             self.parsed.limit = parse_number(before[1])
@@ -438,8 +489,7 @@ class QuestionParser:
         for order in ("newest", "latest", "oldest"):
             if self.cut(rf"\b{self.words[order]}\b"):
                 self.parsed.order = self.parsed.order or order
-        to_do_now = rf"{self.words['modal']} {self.words['begin']} {self.words['now']}"
-        if self.cut(rf"\b(?:{to_do_now}|{self.words['urgent']}(?! (?:are|is) missing))\b"):
+        if self.cut(rf"\b{self.words['urgent']}(?! (?:are|is) missing)\b"):
             self.parsed.order = self.parsed.order or "most_urgent"
             self.parsed.statuses = self.parsed.statuses or OPEN
 
@@ -456,7 +506,8 @@ class QuestionParser:
             *self.cut_names(vocabulary.missing_nouns, lambda noun: rf"\b{having}{noun}\b"),
             *self.cut_names(vocabulary.present_words, _match_whole),
         ]
-        self.parsed.missing, self.parsed.present = tuple(dict.fromkeys(missing)), tuple(dict.fromkeys(present))
+        self.parsed.missing = tuple(dict.fromkeys(missing))
+        self.parsed.present = tuple(dict.fromkeys((*self.parsed.present, *present)))
 
     def parse_stale(self) -> None:
         """Read that nobody changed the tasks since a time; the span ends on the day before it."""
@@ -508,7 +559,7 @@ class QuestionParser:
         if self.parsed.span is None and self.cut(rf"\b(?:{due}\b.*\b{soon}|{soon}\b.*\b{due}|next {due})\b"):
             self.parsed.span = DateSpan("due", self.today, self.today + timedelta(days=SOON_DAYS))
             self.parsed.statuses = self.parsed.statuses or OPEN
-        missed = rf"miss(?:ed|ing)? (?:(?:any|an?|the|its|their|our|my) )?{due}|{due} (?:(?:have|has|are|were) )?(?:passed|missed)"
+        missed = rf"miss(?:ed|ing)? (?:(?:any|an?|the|its|their|our|my) )?{due}|{due} (?:(?:have|has|are|were|did) )?(?:{self.words['pronoun']} )?(?:passed|missed|miss)"
         if self.cut(rf"\b(?:{self.words['overdue']}|{missed})\b"):
             self.parsed.span = DateSpan("due", None, self.today - timedelta(days=1))
             self.parsed.statuses = self.parsed.statuses or OPEN
@@ -537,11 +588,8 @@ class QuestionParser:
             self.parsed.statuses = RESOLVED
 
     def parse_priorities(self) -> None:
-        """Read all priorities that are named; urgent tasks, and those that can wait, are unfinished ones."""
-        words = self.words
-        could_be_picked = rf"{words['pronoun']} {words['could']}(?: \w+ly| just| perhaps)? {words['pick']}"
-        is_current = re.search(rf"\b{words['current']}\b", self.text)
-        if self.cut(rf"\b(?:that |which )?{could_be_picked}\b") or is_current:
+        """Read all priorities that are named; urgent tasks are unfinished ones."""
+        if re.search(rf"\b{self.words['current']}\b", self.text):
             self.parsed.statuses = self.parsed.statuses or OPEN
         for phrase, levels in self.vocabulary.priorities.items():
             plural = "s?" if phrase[-1].isdigit() else ""
@@ -552,7 +600,7 @@ class QuestionParser:
         """Read types; other words for a task, such as "ticket", stand for all types."""
         patterns = {type_: _match_whole(_match_any(phrases)) for type_, phrases in self.vocabulary.types.items()}
         named = [type_ for type_, pattern in patterns.items() if self.cut(pattern)]
-        self.parsed.types = tuple(type_ for type_ in named if type_ in TYPES)
+        self.parsed.types = self.parsed.types or tuple(type_ for type_ in named if type_ in TYPES)
         self.parsed.names_tasks |= bool(named)
         while any(self.cut(pattern) for pattern in patterns.values()):
             continue
@@ -604,6 +652,8 @@ class TaskAnswer:
     """Parts of conversations that answer instead of tasks."""
     remarks: tuple[tuple[StoredTask, str], ...] = ()
     """What a task says about why or how: the comment about what it waits for, or its resolution."""
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """Why a task is worth starting, or what it waits for, by its id."""
 
 
 def answer_question(
@@ -633,6 +683,8 @@ def answer_question(
     if parsed.relation == "dependencies_of" and question.strip().lower().startswith("why"):
         return _explain_waiting(database, embedder, answer)
     topic = parsed.concept or (parsed.of if parsed.relation else None)
+    if not answer.total:
+        answer = _list_instead(database, embedder, answer, viewpoint)
     if answer.total or topic is None:
         return answer
     other = _search_days(database, embedder, parsed, topic)
@@ -642,29 +694,49 @@ def answer_question(
         note = f"nothing fits the reading {parsed.described!r}; these are the nearest by meaning"
         return replace(other, warnings=(*answer.warnings, note, *other.warnings))
     if parsed.concept and not parsed.is_topic_named:
-        wider = _list_answer(database, embedder, replace(parsed, concept=None), viewpoint)
-        if wider.total:
-            return replace(wider, warnings=(*wider.warnings, f"nothing is about {parsed.concept!r}, so it was ignored"))
+        return _list_first(
+            database, embedder, answer, {_note_ignored(parsed): replace(parsed, concept=None)}, viewpoint
+        )
+    return answer
+
+
+def _note_ignored(parsed: ParsedQuestion) -> str:
+    return f"nothing is about {parsed.concept!r}, so it was ignored"
+
+
+def _list_instead(database: Database, embedder: Embedder, answer: TaskAnswer, viewpoint: Viewpoint) -> TaskAnswer:
+    """Return tasks that wait for others if none has the status blocked, and those in progress if none can be started."""
+    parsed = answer.question
+    instead: dict[str, ParsedQuestion] = {}
+    if parsed.next_from and parsed.concept:
+        instead[_note_ignored(parsed)] = replace(parsed, concept=None)
+    if parsed.next_from:
+        begun = replace(parsed, statuses=("in_progress", "review"))
+        instead["nothing can be started; these are in progress"] = begun
+    if parsed.statuses == ("blocked",):
+        waiting = replace(parsed, statuses=(), present=("blockers",))
+        instead["no task has the status blocked; these wait for another task"] = waiting
+    return _list_first(database, embedder, answer, instead, viewpoint)
+
+
+def _list_first(
+    database: Database,
+    embedder: Embedder,
+    answer: TaskAnswer,
+    instead: Mapping[str, ParsedQuestion],
+    viewpoint: Viewpoint,
+) -> TaskAnswer:
+    """Return the tasks of the first reading that has any, with its note as a warning; else the answer."""
+    for note, parsed in instead.items():
+        if (other := _list_answer(database, embedder, parsed, viewpoint)).total:
+            return replace(other, warnings=(*other.warnings, note))
     return answer
 
 
 def _list_answer(database: Database, embedder: Embedder, parsed: ParsedQuestion, viewpoint: Viewpoint) -> TaskAnswer:
-    conditions = [task_rows.missing_condition(name) for name in parsed.missing]
-    conditions += [f"NOT ({task_rows.missing_condition(name)})" for name in parsed.present]
-    for kind in parsed.kinds:
-        words = load_vocabulary().tags[kind] if kind in KINDS_IN_TITLES else ()
-        conditions.append(task_rows.kind_condition(kind, words))
-    if parsed.span is not None:
-        conditions += task_rows.time_conditions(parsed.span.field, *parsed.span.stored_bounds)
-    if parsed.concept and not parsed.is_topic_named and task_rows.is_tag(database, parsed.concept):
-        parsed.tags, parsed.concept = (*parsed.tags, parsed.concept), None
-    if (
-        parsed.relation is None
-        and parsed.concept
-        and not parsed.is_topic_named
-        and task_rows.find_epics(database, parsed.concept)
-    ):
-        parsed.relation, parsed.of, parsed.concept = "part_of", parsed.concept, None
+    if parsed.concept and not parsed.is_topic_named:
+        _read_known_name(database, parsed, parsed.concept)
+    conditions = _list_conditions(parsed)
     if parsed.relation is not None:
         others = find_named_tasks(database, embedder, parsed.of or "")
         if not others:
@@ -677,14 +749,45 @@ def _list_answer(database: Database, embedder: Embedder, parsed: ParsedQuestion,
         project=viewpoint.project if parsed.project == "." else parsed.project,
     )
     order = task_rows.ORDERS.get(parsed.order or ("due" if parsed.span and parsed.span.field == "due" else ""))
-    ids: Sequence[int] = task_rows.listed(database, filters, conditions, limit=-1, order=order, tags=parsed.tags)
+    if parsed.next_from:
+        order = task_rows.order_to_start(parsed.next_from + timedelta(days=NEAR_DAYS))
+    list_ids = partial(task_rows.listed, database, conditions=conditions, limit=-1, order=order, tags=parsed.tags)
+    ids: Sequence[int] = list_ids(filters)
+    if parsed.next_from and filters.project is None and viewpoint.project is not None:
+        ids = list(dict.fromkeys((*list_ids(filters._replace(project=viewpoint.project)), *ids)))
     warnings: tuple[str, ...] = ()
     if parsed.concept:
         matches, warnings = _search_topic(database, embedder, parsed.concept, filters)
         ordered, wanted = (matches, frozenset(ids)) if order is None else (ids, frozenset(matches))
         ids = [id_ for id_ in ordered if id_ in wanted]
     shown = task_rows.tasks(database, ids[: parsed.limit or MAX_TASKS])
-    return TaskAnswer(parsed, tuple(shown), len(ids), warnings)
+    return TaskAnswer(parsed, tuple(shown), len(ids), warnings, reasons=_explain(database, parsed, shown))
+
+
+def _explain(database: Database, parsed: ParsedQuestion, tasks: Sequence[StoredTask]) -> Mapping[str, str]:
+    if parsed.next_from:
+        return explain_start(database, tasks, parsed.next_from)
+    is_about_waiting = parsed.statuses == ("blocked",) or "blockers" in parsed.present
+    return explain_wait(database, tasks) if is_about_waiting else {}
+
+
+def _read_known_name(database: Database, parsed: ParsedQuestion, concept: str) -> None:
+    """Take the topic for a tag, or for an epic, if there is one of that name."""
+    if task_rows.is_tag(database, concept):
+        parsed.tags, parsed.concept = (*parsed.tags, concept), None
+    elif parsed.relation is None and task_rows.find_epics(database, concept):
+        parsed.relation, parsed.of, parsed.concept = "part_of", concept, None
+
+
+def _list_conditions(parsed: ParsedQuestion) -> list[str]:
+    conditions = [task_rows.missing_condition(name) for name in parsed.missing]
+    conditions += [f"NOT ({task_rows.missing_condition(name)})" for name in parsed.present]
+    for kind in parsed.kinds:
+        words = load_vocabulary().tags[kind] if kind in KINDS_IN_TITLES else ()
+        conditions.append(task_rows.kind_condition(kind, words))
+    if parsed.span is not None:
+        conditions += task_rows.time_conditions(parsed.span.field, *parsed.span.stored_bounds)
+    return [*conditions, task_rows.IS_STARTABLE] if parsed.next_from else conditions
 
 
 def _explain_waiting(database: Database, embedder: Embedder, answer: TaskAnswer) -> TaskAnswer:
@@ -697,8 +800,7 @@ def _explain_waiting(database: Database, embedder: Embedder, answer: TaskAnswer)
 
 def _find_reason(task: StoredTask) -> str:
     """Return the last comment that says what a task waits for, else its last comment, else its description."""
-    texts = [comment.content for comment in task.comments]
-    return next((text for text in reversed(texts) if _WAITS.search(text)), texts[-1] if texts else task.description)
+    return find_wait(task) or (task.comments[-1].content if task.comments else task.description)
 
 
 def _add_resolutions(database: Database, answer: TaskAnswer) -> TaskAnswer:
@@ -786,11 +888,6 @@ def _find_by_all_words(database: Database, embedder: Embedder, topic: str, filte
     ]
 
 
-_WAITS = re.compile(
-    r"\b(?:block\w*|wait\w*|stuck|until|because|on hold|depends?|cannot|can't|missing|needs?|not (?:yet )?\w+ed)\b",
-    re.IGNORECASE,
-)
-"""Words of a comment that says what a task waits for."""
 _NUMBERED_KEY = re.compile(r"(?:[a-z]+-)?\d[\d.]*", re.IGNORECASE)
 """A key that is a number: the most similar title would be another task."""
 

@@ -85,7 +85,7 @@ def find_unneeded_phrases(tables: Tables) -> Iterator[str]:
     expected = {question: _parse(question, Vocabulary(tables)) for question in questions}
     for name, phrase in iterate_without_each(tables):
         vocabulary = Vocabulary(tables)
-        concerned = questions if name == "relations" else [one for one in questions if phrase in one.lower()]
+        concerned = questions if name in ("relations", "next") else [one for one in questions if phrase in one.lower()]
         if all(_parse(question, vocabulary) == expected[question] for question in concerned):
             yield f"{name}: {phrase}"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from pastchats_memory.fields import FIRST, IF_ANY, As, At, Count, Flat, Shown, View, Warnings, answer, one_of
@@ -119,9 +119,13 @@ class AskBody(NamedTuple):
     total: Annotated[Count, "Number of fitting tasks, even if fewer are listed."]
     results: Annotated[Sequence[StoredTask | Hit], As(Sequence[PlainTaskView | Hit])]
     warnings: Warnings
+    reasons: Annotated[
+        Mapping[str, str], "Why a task is worth starting, what it waits for, or how it was solved, by its id.", IF_ANY
+    ]
 
 
 def build_answer(answer: TaskAnswer, resume_lines: ResumeLines) -> dict[str, Any]:
     """Build `ask/1`."""
     results: list[StoredTask | Hit] = [*answer.tasks, *complete_hits(answer.hits, resume_lines)]
-    return to_json(AskBody(answer.question, answer.total, results, answer.warnings))
+    reasons = {**answer.reasons, **{task.shown_id: text for task, text in answer.remarks}}
+    return to_json(AskBody(answer.question, answer.total, results, answer.warnings, reasons))

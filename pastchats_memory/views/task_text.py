@@ -21,6 +21,14 @@ VERDICTS = {
     "asked_before": "Asked before",
     "new": "New",
 }
+UNFINISHED = {
+    "pending": "Not started",
+    "blocked": "Stuck",
+    "review": "In review",
+    "deferred": "Put off",
+    "unknown": "Filed",
+}
+"""Words for the verdict on an unfinished task that nobody works on."""
 BAR_WIDTH = 10
 """Columns of a score's bar."""
 
@@ -119,7 +127,8 @@ def _indent(text: str) -> list[str]:
 
 def render_prior_work(work: PriorWork) -> str:
     """Render the verdict, the conversations it rests on, the best matching tasks and the guide to their scores."""
-    lines = [f"{VERDICTS[work.verdict]}: {one_line(work.reason)}"]
+    status = work.results[0].task.status if work.verdict == "in_progress" else ""
+    lines = [f"{UNFINISHED.get(status, VERDICTS[work.verdict])}: {one_line(work.reason)}"]
     lines += [line for one in work.episodes for line in render_attempt_lines(one)]
     return "\n".join([*lines, *(f"  {render_near(one)}" for one in work.results), render_guide()])
 

@@ -96,6 +96,44 @@ def test_tasks_with_numbers_are_made_changed_and_deleted() -> None:
     assert [link.target for link in second.links] == ["c-1"]
 
 
+def create(plans: TodoLists, first: int, *subjects: str) -> None:
+    for number, subject in enumerate(subjects, start=first):
+        plans.add_call("TaskCreate", {"subject": subject}, "c", at=None, line=number, call_id=f"t{number}")
+        plans.add_result(f"t{number}", {"task": {"id": str(number)}}, "")
+
+
+def update(plans: TodoLists, number: int, status: str, **more: object) -> None:
+    plans.add_call("TaskUpdate", {"taskId": str(number), "status": status, **more}, "c", at=None, line=90 + number)
+
+
+@pytest.mark.parametrize("is_grown", [False, True])
+def test_a_list_that_is_written_twice_is_one_list_in_its_last_state(is_grown: bool) -> None:
+    plans = TodoLists()
+    create(plans, 1, "Dig", "Plant", "Water")
+    update(plans, 1, "in_progress")
+    if is_grown:
+        before, plans = plans, TodoLists()
+        plans.restore(json.loads(json.dumps(before.snapshot())))
+    create(plans, 4, "Dig", "Plant", "Water")
+    update(plans, 4, "completed")
+    update(plans, 5, "completed", addBlockedBy=["4"])
+    known = {"Dig": "completed", "Plant": "completed"}
+    assert tasks(plans) == known if is_grown else known | {"Water": "pending"}
+    found = {task.title: task for task in plans.tasks()}
+    assert [found[title].native_id for title in ("Dig", "Plant")] == ["c-1", "c-2"]
+    assert [link.target for link in found["Plant"].links] == ["c-1"]
+
+
+def test_the_first_of_two_lists_may_be_deleted_before_or_after_the_second() -> None:
+    plans = TodoLists()
+    create(plans, 1, "Dig", "Plant")
+    update(plans, 1, "deleted")
+    create(plans, 3, "Dig", "Plant")
+    update(plans, 2, "deleted")
+    update(plans, 3, "completed")
+    assert tasks(plans) == {"Dig": "completed", "Plant": "pending"}
+
+
 def test_prose_makes_no_task() -> None:
     plans = TodoLists()
     for name, arguments in (("TodoWrite", {}), ("TodoWrite", "not json"), ("TodoWrite", None), ("Read", {"todos": ["a"]}),

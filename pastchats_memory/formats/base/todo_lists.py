@@ -29,6 +29,7 @@ from pastchats_memory.text.tracker_words import priority_of, status_of
 
 LIST_KEYS = ("todos", "plan", "items", "todoList", "todo_list", "tasks", "steps", "content", "checklist")
 TEXT_KEYS = ("content", "step", "text", "title", "description", "subject", "name")
+DELETED = "deleted"
 DROPPED = "dropped"
 """The state of an open line when a list without it replaced its list."""
 
@@ -106,18 +107,31 @@ class TodoLists:
         found = _MADE.search(text)
         number = word_of(mapping_of(mapping_of(output).get("task")).get("id")) or (found[1] if found else "")
         if number and text_of(arguments.get("subject")):
-            tracked = _TrackedTask(task_of_list(arguments, conversation, number, line=line))
-            tracked.set_status("pending", at)
-            self._tasks[conversation, number] = tracked
+            self._add_numbered(task_of_list(arguments, conversation, number, line=line), conversation, number)
+            self._tasks[conversation, number].set_status("pending", at)
+
+    def _add_numbered(self, task: Task, conversation: str, number: str, last: str = "") -> None:
+        """Add a task under its number; an agent that writes its list again gives the same task a further number."""
+        same = (
+            tracked
+            for (owner, _), tracked in self._tasks.items()
+            if owner == conversation and tracked.task.title == task.title and tracked.last != DELETED
+        )
+        self._tasks[conversation, number] = known = next(same, None) or _TrackedTask(task)
+        known.last = last or known.last
 
     def tasks(self, cwd: str | None = None, project: str | None = None) -> Iterator[Task]:
         """Yield every task with its states, the current one last."""
-        for tracked in chain(*(lines.values() for lines in self._lists.values()), self._tasks.values()):
+        numbered = {id(tracked): tracked for tracked in self._tasks.values()}
+        names = {f"{owner[:8]}-{number}": one.task.native_id for (owner, number), one in self._tasks.items()}
+        for tracked in chain(*(lines.values() for lines in self._lists.values()), numbered.values()):
             states = tuple(tracked.states)
-            if not states or states[-1].raw == "deleted":  # nothing new since the file grew
+            if not states or states[-1].raw == DELETED:  # nothing new since the file grew
                 continue
+            links = (link._replace(target=names.get(link.target, link.target)) for link in tracked.task.links)
             yield tracked.task._replace(
                 states=states,
+                links=tuple(dict.fromkeys(link for link in links if link.target != tracked.task.native_id)),
                 status_raw=states[-1].raw,
                 closed_at=states[-1].at if states[-1].status in RESOLVED else None,
                 cwd=cwd,
@@ -149,8 +163,7 @@ class TodoLists:
         for entry in list_of(snapshot.get("tasks")):
             conversation, number, subject, description, last = map(text_of, list_of(entry))
             fields: Json = {"subject": subject, "description": description}
-            task = task_of_list(fields, conversation, number, line=0)
-            self._tasks[conversation, number] = _TrackedTask(task, last=last)
+            self._add_numbered(task_of_list(fields, conversation, number, line=0), conversation, number, last)
         for call_id, owner, arguments, at, line in map(list_of, list_of(snapshot.get("created"))):
             call = (text_of(owner), mapping_of(arguments), text_of(at) or None, number_of(line) or 0)
             self._created[text_of(call_id)] = call
@@ -185,10 +198,15 @@ class TodoLists:
         tracked = self._tasks.get((conversation, number))
         if tracked is None:
             return
+        others = [one for key, one in self._tasks.items() if key != (conversation, number)]
+        if text_of(arguments.get("status")) == DELETED and any(one is tracked for one in others):
+            del self._tasks[conversation, number]
+            return
         before = tracked.task
         fields = {"subject": before.title, "description": before.description} | arguments
         changed = task_of_list(fields, conversation, number, line=before.line)
-        tracked.task = changed._replace(links=tuple(dict.fromkeys((*before.links, *changed.links))))
+        links = tuple(dict.fromkeys((*before.links, *changed.links)))
+        tracked.task = changed._replace(native_id=before.native_id, links=links)
         tracked.set_status(text_of(arguments.get("status")), at)
 
 

@@ -15,7 +15,9 @@ from pastchats_memory.views.answers.listing import Listing
 from pastchats_memory.views.answers.search import ResumeLines, complete_hits
 from pastchats_memory.views.to_json import to_json
 
-VerdictWord = Annotated[str, one_of(*get_args(Verdict))]
+VerdictWord = Annotated[
+    str, one_of(*get_args(Verdict)), "in_progress: a task for it is unfinished, whether started or not."
+]
 OptionalCount = Annotated[int | None, {"minimum": 0}, IF_ANY]
 
 

@@ -84,7 +84,9 @@ def _lock_memory(tool: Callable[Params, Result]) -> Callable[Params, Result]:
     def call(*args: Params.args, **kwargs: Params.kwargs) -> Result:
         with LOCK:
             try:
-                with args[0].memory.explain_damage():  # type: ignore[attr-defined] # the first argument is a `Tools`
+                # The first argument is a `Tools`.
+                standing: ReconnectingMemory = args[0].standing  # type: ignore[attr-defined]
+                with standing.connect(create=tool.__name__ in CREATING).explain_damage():
                     return tool(*args, **kwargs)
             except MemoryFault as fault:
                 raise ToolError(sanitise(f"{fault.message}\n{fault.hint}").strip()) from fault
@@ -125,6 +127,8 @@ def _make_parameter(argument: Argument) -> inspect.Parameter:
 
 LOCK = threading.Lock()
 """Guards the one memory of this process: a connection serves one thread at a time."""
+CREATING = ("store_turn", "index_paths")
+"""Tools that make a missing database."""
 
 
 class Tools:
@@ -132,12 +136,12 @@ class Tools:
 
     def __init__(self, config: Config, *, allow_write: bool) -> None:
         self._allow_write = allow_write
-        self._standing = ReconnectingMemory(config, create=allow_write)
+        self.standing = ReconnectingMemory(config)
 
     @property
     def memory(self) -> Memory:
         """Return the open memory. Raises MemoryFault."""
-        return self._standing.connect()
+        return self.standing.connect()
 
     @_lock_memory
     @_ask_for(questions.SEARCH, limit=FEW)

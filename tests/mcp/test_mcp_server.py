@@ -363,9 +363,29 @@ def test_a_deleted_database_is_neither_read_nor_written(program: Program) -> Non
         return answers
 
     _, found, stored = talk(program, asking, "--allow-write")
-    assert found.structured_content["results"] == []
+    assert "there is no database yet" in text_of(found)
     assert stored.structured_content["is_new"]
     assert program("show", "1").status == 0
+
+
+@pytest.mark.parametrize("tool", ["search", "recall", "unjudged", "status", "judge"])
+def test_no_tool_that_reads_or_labels_makes_a_database(program: Program, tool: str) -> None:
+    given = {"search": {"query": "pump"}, "recall": {"query": "pump"}, "judge": {"id": "1", "outcome": "unknown"}}
+
+    async def asking(client: Client) -> tuple[CallToolResult, CallToolResult]:
+        assert not (await client.call_tool("store_turn", {"role": "user", "content": "The pump is loud."})).is_error
+        aside = {path: path.with_name(f"aside-{path.name}") for path in program.home.glob("memory.db*")}
+        for path, there in aside.items():
+            path.rename(there)
+        missing = await client.call_tool(tool, given.get(tool, {}))
+        assert not program.database.exists()
+        for path, there in aside.items():
+            there.rename(path)
+        return missing, await client.call_tool("search", {"query": "pump"})
+
+    missing, found = talk(program, asking, "--allow-write")
+    assert "there is no database yet" in text_of(missing)
+    assert len(found.structured_content["results"]) == 1
 
 
 def test_damage_to_an_open_database_is_explained(own_demo: Program) -> None:

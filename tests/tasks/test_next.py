@@ -76,7 +76,7 @@ def test_a_question_who_waits_for_what_gets_both(board: Program, question: str) 
     }  # fmt: skip
 
 
-def test_what_can_be_postponed_is_what_can_wait(board: Program) -> None:
+def test_a_question_what_can_be_postponed_gets_what_can_wait(board: Program) -> None:
     postponed, waiting = (board("ask", f"what can {verb}?", "--json").json for verb in ("be postponed", "wait"))
     assert postponed == waiting
     assert {task["key"] for task in waiting["results"]} == {f"B-{number}" for number in range(12)}

@@ -125,7 +125,7 @@ def _judge_automatically(memory: Memory, project: str | None, limit: int) -> Com
     plan = memory.plan_judging(project, limit)
     if plan.sheets:
         notify(
-            f"{counted(len(plan.sheets), 'call')} to {one_line(plan.judge.name)}, about {plan.tokens:,} tokens of text."
+            f"{counted(len(plan.sheets), 'call')} to {one_line(plan.judge.name)}, about {plan.tokens:,} tokens with the answers."
         )
     else:
         notify(f"There is nothing to judge{options.hint_at_all(project)}")

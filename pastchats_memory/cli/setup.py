@@ -195,7 +195,7 @@ class _Setup:
         if not plan.sheets:
             return
         line = " ".join(filter(None, command))
-        cost = f"{counted(len(plan.sheets), 'call')} to `{line}`, about {plan.tokens:,} tokens of text"
+        cost = f"{counted(len(plan.sheets), 'call')} to `{line}`, about {plan.tokens:,} tokens with the answers"
         question = f"Let {command[0]} read the newest episodes whose outcome is unknown, and label them? {cost}."
         if self._answer is None and click.confirm(hanging(question, err=True), default=False, err=True):
             self._add("labels", command[0], None, "done", describe_labels(memory.judge_automatically(plan)))

@@ -19,6 +19,8 @@ from pastchats_memory.store.database import Database
 
 MAX_FAULTS = 3
 """Calls without an answer in a row, after which no other is made."""
+ANSWER_TOKENS = 40
+"""Tokens of an answer with a label and a line, as a plan counts it."""
 MAX_REPLY = 20_000
 """Characters of an answer that are searched for a judgement."""
 
@@ -29,7 +31,7 @@ class JudgingPlan(NamedTuple):
     judge: Judge
     sheets: tuple[Sheet, ...]
     tokens: int
-    """Of all questions together, at most."""
+    """Of all questions and answers together, about."""
     warnings: tuple[str, ...] = ()
 
 

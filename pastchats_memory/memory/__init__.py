@@ -885,7 +885,7 @@ class Memory:
 
         Episodes of private and of excluded projects are left out, in their own folder too. The project None means all.
         """
-        from pastchats_memory.episodes.auto_judge import JudgingPlan
+        from pastchats_memory.episodes.auto_judge import ANSWER_TOKENS, JudgingPlan
         from pastchats_memory.episodes.judge import list_episodes
         from pastchats_memory.views.judge_question import write_question
 
@@ -898,7 +898,8 @@ class Memory:
         with database.snapshot():
             sheets = list_episodes(database, filters, limit, judged=False).sheets
         sheets = tuple(sheet for sheet in sheets if not wanted.excludes(sheet.source_path))
-        return JudgingPlan(judge, sheets, sum(map(_count_tokens, map(write_question, sheets))), late)
+        tokens = sum(_count_tokens(write_question(sheet)) + ANSWER_TOKENS for sheet in sheets)
+        return JudgingPlan(judge, sheets, tokens, late)
 
     def judge_automatically(self, plan: JudgingPlan) -> AutoJudged:
         """Ask the judge of a plan about its episodes, and store the labels whose words stand in the conversation.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import threading
@@ -111,6 +112,12 @@ def test_a_command_reads_the_question_and_answers_from_a_table(garden: Program) 
     run = auto(by(garden, table), "--yes", "--json")
     assert run.status == 0
     assert [result["outcome"] for result in run.json["results"]] == ["worked"]
+
+
+def test_the_cost_that_is_stated_before_is_about_that_of_the_run(garden: Program) -> None:
+    before, after = auto(by(garden, f"print(json.dumps({RULE!r}))"), "--yes").stderr.splitlines()
+    planned, used = (int(re.search(r"([\d,]+) tokens", line)[1].replace(",", "")) for line in (before, after))
+    assert planned == pytest.approx(used, rel=0.05)
 
 
 def test_nothing_is_sent_without_a_yes(garden: Program) -> None:

@@ -87,6 +87,8 @@ class _Setup:
         self._is_dry = is_dry
         self._open_state = "declined" if answer is None else "planned"
         self._is_quiet = is_quiet
+        self._refused: dict[str, list[str]] = {}
+        """Agents that a refusal concerns, by its reason, until it is shown."""
         self.steps: list[SetupStep] = []
         self.block: str | None = None
 
@@ -97,7 +99,7 @@ class _Setup:
         histories = find_readable_histories(config)
         survey = self._report_histories(config, histories)
         is_indexing = bool(survey.files) and self._agree(f"Index them into {from_home(str(config.database))}?")
-        parts = list_parts(self._db, state_folder())
+        parts = self._note_refusals(list_parts(self._db, state_folder()))
         chosen = [part for part in parts if part.changes and self._agree(_question(part, "Add"))]
         if not histories and not parts:
             self._say("No history and no agent was found. Name a folder: pastchats-memory index PATH")
@@ -121,7 +123,7 @@ class _Setup:
     def undo(self) -> int:
         """Remove what was added to agents, and the waiting request for the rest. Return the exit code. Raises MemoryFault."""
         state = state_folder()
-        parts = list_removals(state)
+        parts = self._note_refusals(list_removals(state))
         done = 0
         for part in parts:
             if part.fault is None and self._agree(_question(part, "Remove")):
@@ -155,7 +157,7 @@ class _Setup:
         try:
             part.apply(state_folder(), is_install=True)
         except MemoryFault as fault:  # the other parts need not wait for this one
-            self._add(part.kind, part.agent, _path_of(part), "refused", f"{fault.message}. {fault.hint}")
+            self._add(part.kind, part.agent, _path_of(part), "refused", _reason_of(fault))
             return
         self._add(part.kind, part.agent, _path_of(part), "done", _describe(part))
         for sentence in advice(part.agent) if part.kind == "hooks" else ():
@@ -222,17 +224,32 @@ class _Setup:
         return click.confirm(hanging(sanitise(question), err=True), default=True, err=True)
 
     def _add_unchanged(self, part: AgentPart) -> None:
-        """Report a part that this run leaves as it is."""
+        """Report a part that this run leaves as it is; a refusal of several parts once."""
         if part.fault is not None:
-            self._add(part.kind, part.agent, None, "refused", f"{part.fault.message}. {part.fault.hint}")
+            reason = _reason_of(part.fault)
+            named = self._refused.pop(reason, [])
+            self._add(part.kind, part.agent, None, "refused", reason, is_shown=False)
+            if named:
+                self._show("refused", ", ".join(dict.fromkeys(named)), None, reason)
         elif part.changes:
             self._add(part.kind, part.agent, _path_of(part), self._open_state, _describe(part))
         else:
             self._add(part.kind, part.agent, None, "present", f"{NAMES[part.kind]} in place")
 
-    def _add(self, step: str, agent: str, path: str | None, state: str, detail: str) -> None:
-        """Report a step: one line on a terminal or in a pipe."""
+    def _note_refusals(self, parts: list[AgentPart]) -> list[AgentPart]:
+        for part in parts:
+            if part.fault is not None:
+                self._refused.setdefault(_reason_of(part.fault), []).append(part.agent)
+        return parts
+
+    def _add(self, step: str, agent: str, path: str | None, state: str, detail: str, *, is_shown: bool = True) -> None:
+        """Report a step."""
         self.steps.append(SetupStep(step, agent, path, state, one_line(utf8(detail))))
+        if is_shown:
+            self._show(state, agent, path, detail)
+
+    def _show(self, state: str, agent: str, path: str | None, detail: str) -> None:
+        """Show a step: one line on a terminal or in a pipe."""
         if not self._is_quiet:
             place = f"  {escape_path(from_home(path))}" if path else ""
             click.echo(hanging(f"{state:9}{f'{agent}: ' if agent else ''}{one_line(detail)}{place}", under=9))
@@ -245,6 +262,10 @@ class _Setup:
 def _question(part: AgentPart, verb: str) -> str:
     preposition = "from" if verb == "Remove" else "to"
     return f"{verb} {_describe(part)} {preposition} {part.agent} ({from_home(_path_of(part) or '')})?"
+
+
+def _reason_of(fault: MemoryFault) -> str:
+    return f"{fault.message}. {fault.hint}"
 
 
 def _path_of(part: AgentPart) -> str | None:

@@ -185,6 +185,15 @@ def test_from_a_cache_setup_indexes_and_names_a_command_that_lasts(person: Progr
     assert run.json["recall"]
 
 
+def test_a_refusal_that_concerns_every_agent_stands_once(person: Program) -> None:
+    python = person.home / ".cache" / "uv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.symlink_to(sys.executable)
+    shown = person.primed(f"import sys; sys.executable = {str(python)!r}")("setup", "--yes").stdout
+    [line] = [line for line in shown.splitlines() if "uv tool install" in line]
+    assert line.startswith("refused  claude-code, codex")
+
+
 def test_the_newest_conversations_come_first_and_the_rest_in_the_background(person: Program) -> None:
     hurried = person.primed("import pastchats_memory.cli.setup as s\ns.FOREGROUND_S = 0\n")
     run = hurried("setup", "--yes", "--json")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Annotated, NamedTuple
 
 from pastchats_memory.episodes.session_folder import find_obstacle
 from pastchats_memory.fields import NULL_IF_EMPTY, Shown, shown_as
-from pastchats_memory.files.archives import archive_of
 from pastchats_memory.files.command_line import join_command
 from pastchats_memory.files.stored_path import other_machine, resolve_path
 from pastchats_memory.formats.base.format import Format, StoredSession
@@ -71,8 +71,9 @@ def find_resumption(database: Database, turn: ResumableTurn) -> Resumption:
         return refuse(f"the format {format_.name} has no command that resumes a session")
     if not turn.conversation_id or not SAFE_ID.fullmatch(turn.conversation_id):
         return refuse("its session has no id that a command line can name safely")
-    path = next((path for path in map(resolve_path, turn.paths) if path.is_file()), None)
-    if path is None or archive_of(path) is not None:
+    places = map(resolve_path, turn.paths)
+    path = next((found for place in places if (found := _find_file(place, format_.packed))), None)
+    if path is None:
         host = next(filter(None, map(other_machine, turn.paths)), None)
         return refuse(f"it lies on the machine {host}" if host else "the session's own file is gone")
     stored = turns.first_folder(database, turn.project, turn.conversation_id)
@@ -86,6 +87,12 @@ def find_command_lines(database: Database, by_id: Iterable[tuple[str, ResumableT
     """Return the shell's lines that resume sessions, by the ids of their turns. Raises BrokenFormat."""
     found = ((id_, find_resumption(database, turn)) for id_, turn in by_id)
     return {id_: join_command(one.command, one.folder) for id_, one in found if one.command}
+
+
+def _find_file(path: Path, packed: str) -> Path | None:
+    """Return a session's own file, which its program may have packed itself."""
+    places = [path, *((path.with_name(path.name + packed), path.parent) if packed else ())]
+    return next((place for place in places if place.is_file()), None)
 
 
 def _format_of(metadata: Metadata) -> Format | None:

@@ -7,15 +7,18 @@ import json
 import shlex
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from program import Program, write_messages
 from terminal import on_a_terminal
 
+from pastchats_memory.files.archives import ZSTD
 from pastchats_memory.formats.base.format import StoredSession
 from pastchats_memory.formats.registry import load_format
 
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 SESSION = "5d0f6c1e-7a42-4c59-9b1e-0c4f2a9d7e31"
 
 
@@ -231,6 +234,20 @@ def test_each_agent_resumes_by_its_own_command(name: str, command: list[str]) ->
     resume = load_format(name).resume
     assert resume is not None
     assert resume(StoredSession("s-1/subagent", Path("session.jsonl"), None)) == command
+
+
+def test_codex_resumes_a_session_whose_file_it_packed_itself(program: Program) -> None:
+    rollout = "rollout-2026-11-09T10-00-00-0199c0de-0000-7000-8000-000000000013.jsonl"
+    records = (FIXTURES / "codex" / "codex-q13-asked-asynchronously.jsonl").read_text(encoding="utf-8")
+    path = program.home / rollout
+    path.write_text(records.replace("/srv/kiln", str(program.home)), encoding="utf-8")
+    assert program("index", rollout).status == 0
+    packed = path.with_name(f"{rollout}.zst")
+    packed.write_bytes(import_module(ZSTD).compress(path.read_bytes()))
+    path.unlink()
+    assert "codex resume 0199c0de-0000-7000-8000-000000000013" in program("resume", "1").stdout
+    assert program("index", packed.name).status == 0
+    assert "codex resume 0199c0de-0000-7000-8000-000000000013" in program("resume", "1").stdout
 
 
 def test_a_session_whose_folder_is_gone_is_not_resumed_there(kiln: Program) -> None:

@@ -92,6 +92,8 @@ class Format(NamedTuple):
     hooks: HookDialect | None = None
     resume: Callable[[StoredSession], list[str]] | None = None
     """Return the program's own command that resumes a session, as a list of arguments."""
+    packed: str = ""
+    """The suffix of a session's file that the program itself packed, and still resumes."""
     explain: Callable[[SourceFile], Mapping[str, str]] | None = None
     """Return the keys that were taken for role, text, time and conversation, for a format without fixed keys. Raises OSError."""
     suggest_map: Callable[[SourceFile], str | None] | None = None

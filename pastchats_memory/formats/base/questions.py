@@ -52,9 +52,13 @@ def parse_questions(inputs: Json) -> Questions:
 
 def parse_answers(questions: Questions, text: str, parsers: Sequence[AnswerParser]) -> str:
     """Return each question with its answer below it, by the first parser that knows the spelling; else ""."""
-    found = next((found for parse in parsers if (found := parse(questions, text)) is not None), [])
+    return join_answers(next((found for parse in parsers if (found := parse(questions, text)) is not None), []))
+
+
+def join_answers(answers: Answers) -> str:
+    """Return each question with its answer below it, without questions that have none."""
     return "\n\n".join(
-        f"{question}\n{answer.strip()}".strip() for question, answer in found if answer.strip() not in UNANSWERED
+        f"{question}\n{answer.strip()}".strip() for question, answer in answers if answer.strip() not in UNANSWERED
     )
 
 

@@ -55,6 +55,8 @@ class FirstPass:
         """The first working directory of every session."""
         self.internal: set[str] = set()
         """Conversations that the client held with itself."""
+        self.own_start: dict[str | None, int] = {}
+        """The position of the directive of each fork, below a copy of its parent's records."""
         self._titles: dict[str, tuple[int, str]] = {}
         self._until: dict[int, int] = {}  # last line of every API message of several lines
         self._recent: OrderedDict[int, int] = OrderedDict()  # first line of the messages begun lately
@@ -65,6 +67,7 @@ class FirstPass:
         self._anchor: dict[int, int] = {}  # message above every record that is none
         self._humans: list[_Human] = []
         self._last = _ROOT
+        self._rewound: list[range] = []  # indexes of the humans that a rewind removed
         self._old = 0  # humans that were told before what was added to the file
         self._old_words: set[object] = set()
         self.tail = Tail()
@@ -108,6 +111,8 @@ class FirstPass:
         titles = {key: text_of(list_of(title)[-1]) for key, title in mapping_of(state.get("titles")).items()}
         if self.queue.changes_earlier or self.local_commands.changes_earlier:
             raise CannotResume("an appended record tells who wrote an earlier one")
+        if self._rewound or self.own_start:
+            raise CannotResume("earlier records were taken back, or are a copy")
         if any(is_human.after in forks for is_human in self._humans[self._old :]):
             raise CannotResume("a prompt was rewritten")
         if any(self.title(name) != titles.get(name or "", "") for name in {*titles, self.session}):
@@ -132,6 +137,7 @@ class FirstPass:
         if cwd := text_of(record.get("cwd")):
             self.cwd.setdefault(session or self.session or "", cwd)
         self._add_title(record)
+        self._follow_rewind(record)
         self._add_message(self._message_key(record), position)
         if record.get("type") == "assistant":
             message_id = text_of(mapping_of(record.get("message")).get("id"))
@@ -140,14 +146,20 @@ class FirstPass:
             conversation = self.conversation(record)
             if conversation is not None and records.is_internal_conversation(utterance, conversation):
                 self.internal.add(conversation)
+            if utterance.origin == "fork":
+                self.own_start[conversation] = position
         if utterance.is_human:
-            if not attached:
-                self._merge_prompts.add(hash(utterance.text))
-            elif record.get("type") == "attachment":
-                self._attached.add(hash(utterance.text))
-            self.tail.words.append(digest(utterance.text))
-            self.tail.last_human = max(self.tail.last_human, iso_utc(record.get("timestamp")) or "")
+            self._add_words(record, utterance.text)
         self._add_place(record, None if attached else utterance)
+
+    def _add_words(self, record: Json, text: str) -> None:
+        """Note what a person typed, and in which kind of record."""
+        if record.get("type") == "user":
+            self._merge_prompts.add(hash(text))
+        elif record.get("type") == "attachment":
+            self._attached.add(hash(text))
+        self.tail.words.append(digest(text))
+        self.tail.last_human = max(self.tail.last_human, iso_utc(record.get("timestamp")) or "")
 
     def conversation(self, record: Json) -> str | None:
         """Return the id of a record's conversation."""
@@ -177,7 +189,7 @@ class FirstPass:
         return self._originals.setdefault(hash((time, text)), uuid) if time and uuid else uuid
 
     def abandoned(self) -> set[int]:
-        """Return hashes of the uuids of abandoned prompts: retried, or rewritten after an interruption.
+        """Return hashes of the uuids of abandoned prompts: retried, rewritten after an interruption, or taken back.
 
         Tool results and assistant lines below one parent are parallel calls, no fork. At a fork the sibling that leads
         to the last message of the file stays; if none does, the latest one stays.
@@ -195,7 +207,17 @@ class FirstPass:
         for group in siblings.values():
             chosen = next((index for index in group if index in snapshot), group[-1])
             abandoned.update(self._humans[index].key for index in group if index != chosen)
-        return abandoned
+        removed = (index for indexes in self._rewound for index in indexes if index not in snapshot)
+        return abandoned.union(self._humans[index].key for index in removed)
+
+    def _follow_rewind(self, record: Json) -> None:
+        """Note the prompts that a rewind removed, also without a message after it."""
+        if record.get("type") != "last-prompt" or record.get("rewound") is not True:
+            return
+        leaf = hash(name) if (name := text_of(record.get("leafUuid"))) else _ROOT
+        if leaf in self._owner or leaf == _ROOT:
+            self._rewound.append(range(self._owner.get(leaf, _NO_HUMAN) + 1, len(self._humans)))
+            self._last = leaf
 
     def _add_title(self, record: Json) -> None:
         key, rank = TITLES.get(text_of(record.get("type")), ("", 0))
@@ -233,7 +255,7 @@ class FirstPass:
         anchor = self._anchor.get(parent, parent)
         is_human = utterance is not None and utterance.is_human
         is_aside = record.get("isSidechain") is True
-        is_empty = utterance is not None and utterance.origin in ("nobody", "output", "unreadable")
+        is_empty = utterance is not None and utterance.origin in ("nobody", "output", "task", "unreadable")
         if record.get("type") not in records.ROLES or is_empty:
             kind = "link"
         else:

@@ -27,6 +27,8 @@ KINDS = {
     "plan": ("assistant", "plan"),
     "summary": ("system", "summary"),
     "subagent": ("system", "prompt"),
+    "fork": ("system", "prompt"),
+    "task": ("tool", "result"),
 }
 """Role and kind of a turn by the origin of its user record."""
 
@@ -150,7 +152,9 @@ class _SessionReader:
             return
         if hash(records.parent_uuid(record)) in self._abandoned and text_of(record.get("uuid")):
             self._abandoned.add(hash(text_of(record.get("uuid"))))
-        if self._first_pass.conversation(record) not in self._first_pass.internal:
+        conversation = self._first_pass.conversation(record)
+        is_copy = position < self._first_pass.own_start.get(conversation, 0)
+        if conversation not in self._first_pass.internal and not is_copy:
             reason = self._add_record(record, item.line, position)
             if reason:
                 yield Unreadable(self._path, item.line, reason)
@@ -198,6 +202,7 @@ class _SessionReader:
 
     def _add_utterance(self, record: Json, line: int, utterance: records.RecordedPrompt) -> None:
         role, kind = KINDS[utterance.origin]
+        kind = "error" if utterance.failed else kind
         at = self._position(record, line)
         if kind == "plan":
             self.builder.add_plan(utterance.text, at)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pastchats_memory.formats.agents.claude_code.dialect import CONTINUED, parse_prompt
+from pastchats_memory.formats.agents.claude_code.notices import parse_directive, parse_task_result
 from pastchats_memory.formats.base.dialect import UserText
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tags import REMINDERS, without_spans
@@ -33,9 +34,11 @@ SEVERAL = 2
 DELIVERED = (None, "absorbed_mid_turn")
 """Reasons why a prompt left the queue for the agent; the person may also have removed it."""
 
-Origin = Literal["prompt", "command", "plan", "summary", "subagent", "tool", "output", "nobody", "unreadable"]
-"""The origin of a user record's text: a person (two kinds), an approved plan, a summary, a parent agent, a tool, a shell command
-of the person, the client (`nobody`), or unreadable."""
+Origin = Literal[
+    "prompt", "command", "plan", "summary", "subagent", "fork", "tool", "output", "task", "nobody", "unreadable"
+]
+"""The origin of a user record's text: a person (two kinds), an approved plan, a summary, a parent agent (two kinds), a tool, a
+shell command of the person, a task in the background, the client (`nobody`), or unreadable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,7 @@ class RecordedPrompt:
     is_interruption: bool = False
     """Whether the record says that the person stopped the turn before it."""
     failed: bool = False
-    """Whether the shell's output is an error."""
+    """Whether the shell's output or the task's result is an error."""
     author: str = ""
     """The author of a message that came through a channel."""
     channel: str = ""
@@ -77,17 +80,26 @@ def _classify(record: Json, texts: list[str], content: object) -> RecordedPrompt
     """Return text and origin by the first rule that matches."""
     parts, text = [parse_prompt(text) for text in texts], "\n\n".join(texts)
     is_interruption = any(part.is_interruption for part in parts)
+    if record.get("isSidechain") is True and (directive := parse_directive(text)):
+        return RecordedPrompt("fork", directive)
     if "tool_result" in block_types(content):
         return RecordedPrompt("tool", is_interruption=is_interruption)
     if record.get("isCompactSummary") is True or text.startswith(CONTINUED):
         return RecordedPrompt("summary", text)
     if record.get("isSidechain") is True:
         return RecordedPrompt("subagent", without_spans(text, REMINDERS).strip(), media_of(content), is_interruption)
+    return _classify_typed(record, parts, text) or _merge_prompts(parts, media_of(content))
+
+
+def _classify_typed(record: Json, parts: list[UserText], text: str) -> RecordedPrompt | None:
+    """Return the origin of what stands where a person types, or None for a person's words."""
     if plan := text_of(record.get(PLAN)).strip():
         return RecordedPrompt("plan", plan)
+    if result := parse_task_result(text):
+        return RecordedPrompt("task", result.text, failed=result.failed)
     if _is_from_client(record, parts):
-        return RecordedPrompt("nobody", is_interruption=is_interruption)
-    return _merge_prompts(parts, media_of(content))
+        return RecordedPrompt("nobody", is_interruption=any(part.is_interruption for part in parts))
+    return None
 
 
 def _is_from_client(record: Json, parts: list[UserText]) -> bool:
@@ -129,11 +141,13 @@ def parse_queue_content(record: Json) -> RecordedPrompt:
 def parse_attachment(record: Json) -> RecordedPrompt:
     """Parse a prompt that was typed while the agent worked; the origin of other attachments is `nobody`.
 
-    A plan that the client repeats after a compaction has the origin `plan`.
+    A plan that the client repeats after a compaction has the origin `plan`, and a result that arrived then `task`.
     """
     attachment = mapping_of(record.get("attachment"))
     if plan := text_of(attachment.get(PLAN)).strip():
         return RecordedPrompt("plan", plan)
+    if result := parse_task_result("\n\n".join(text_blocks(attachment.get("prompt")))):
+        return RecordedPrompt("task", result.text, failed=result.failed)
     has_origin = mapping_of(attachment.get("origin")).get("kind") not in (None, UNCLASSIFIED)
     is_prompt = has_origin or attachment.get("humanTurn") is True or attachment.get("commandMode") == PROMPT
     parts = [parse_prompt(text) for text in text_blocks(attachment.get("prompt"))]

@@ -32,7 +32,7 @@ HOOKS = HookDialect(
 
 CODEX = Format(
     name="codex",
-    version=7,
+    version=8,
     detect=confident(deferred("agents.codex.reader:matches"), CERTAIN),
     read=deferred("agents.codex.reader:read"),
     program="Codex",
@@ -42,4 +42,5 @@ CODEX = Format(
     dialect=lambda: load("agents.codex.dialect:DIALECT"),
     verified="0.150.0, 2026-11",
     resume=resume_with("codex", "resume"),  # `codex resume --help`, from 0.39 on
+    packed=".zst",  # of sessions that were not used for a while
 )

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import orjson
 
 from pastchats_memory.formats.base.dialect import COMMON, Dialect, UserText, read_spellings
+from pastchats_memory.formats.base.questions import join_answers
 from pastchats_memory.formats.base.source import list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tags import span, spans, without_rim, without_spans
 
@@ -50,8 +51,8 @@ def strip_context(text: str) -> str:
         return span(text, "input").strip()
     rest = _strip_ambient(text)
     mark = _REQUEST.search(rest)
-    if mark and (mark.start() == 0 or _CONTEXT.match(rest) or "Codex" in mark[0]):
-        return rest[mark.end() :].strip() if rest.startswith("#") else rest
+    if mark and rest.startswith("#") and (mark.start() == 0 or _CONTEXT.match(rest) or "Codex" in mark[0]):
+        return strip_context(rest[mark.end() :])
     return rest
 
 
@@ -92,11 +93,13 @@ def find_calls(script: str) -> Iterator[tuple[str, object]]:
 
 
 def _parse_reply(text: str) -> str:
+    """Return each question with its answer below it."""
     try:
         replies = list_of(orjson.loads(text))
     except orjson.JSONDecodeError:
         return text.strip()
-    return "\n".join(answer for reply in replies if (answer := text_of(mapping_of(reply).get("answer")).strip()))
+    pairs = [(text_of(reply.get("question")), text_of(reply.get("answer"))) for reply in map(mapping_of, replies)]
+    return join_answers(pairs)
 
 
 def is_injected(text: str) -> bool:

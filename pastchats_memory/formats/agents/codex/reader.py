@@ -135,7 +135,7 @@ class _SessionReader(SessionBuilder):
         elif entry.kind == rollout.ITEM:
             self._item(entry)
         elif entry.kind == "compacted":
-            # `replacement_history` beside it repeats earlier messages
+            self._add_lost_messages(entry.payload)
             self.add_turn("system", "summary", text_of(entry.payload.get("message")), self._position())
         elif entry.kind == rollout.EVENT and entry.type in FLAGS:
             self.queue.flag(FLAGS[entry.type])
@@ -193,11 +193,32 @@ class _SessionReader(SessionBuilder):
         text = text or (IMAGE if pictures else "")
         if text.startswith(dialect.AUTOMATED):
             return
-        turn = self.add_turn("system" if delegated else "user", "prompt", text, self._position())
+        sent = [*rollout.parts_of(entry.payload), rollout.prompt_of_event(entry)]
+        kind = "answer" if any(dialect.REPLY in part for part in sent) else "prompt"
+        turn = self.add_turn("system" if delegated else "user", kind, text, self._position())
         files = [name for part in parts for name in dialect.find_files(part)]
         turn.metadata["attachments"] = files + ["image"] * pictures
         if text_of(self._first_pass.meta.get("originator")) == "codex_exec":
             list_of(turn.metadata["flags"]).append("non_interactive")
+
+    def _add_lost_messages(self, payload: Json) -> None:
+        """Add the messages that a compaction keeps and that stand nowhere before it; most of them repeat earlier ones."""
+        summary = text_of(payload.get("message")).strip()
+        for message in map(mapping_of, list_of(payload.get("replacement_history"))):
+            role = text_of(message.get("role"))
+            parts = rollout.human_parts(message) if role == "user" else rollout.parts_of(message)
+            text = "\n\n".join(filter(None, map(dialect.strip_context, parts)))
+            is_other = text == summary or rollout.CUT in text or text.startswith((*dialect.AUTOMATED, rollout.HANDOVER))
+            kind = {"user": "prompt", "assistant": "answer"}.get(role)
+            if role == "user" and self._subagent and not self._replayed:
+                role = "system"
+            if kind and not is_other and not self._is_known(role, text):
+                self.add_turn(role, kind, text, self._position())
+
+    def _is_known(self, role: str, text: str) -> bool:
+        """Return whether a role said a text before, in this session or in one that it continues."""
+        sessions = {self._replayed, self._first_pass.session, self._first_pass.parent}
+        return any(f"{session}:{_digest(role, text)}" in self.ordinals for session in sessions)
 
     def _item(self, entry: rollout.RolloutEntry) -> None:
         payload, call_id = entry.payload, text_of(entry.payload.get("call_id"))
@@ -260,10 +281,13 @@ class _SessionReader(SessionBuilder):
         older session. Counting equal turns gives each its number there, whether or not that file still exists.
         """
         session = self._replayed or self._first_pass.session
-        digest = blake2b(f"{role}\n{text}".encode("utf-8", "replace"), digest_size=8).hexdigest()
-        name = f"{session}:{digest}"
+        name = f"{session}:{_digest(role, text)}"
         self.ordinals[name] += 1
         return f"{name}:{self.ordinals[name]}" if session else ""
+
+
+def _digest(role: str, text: str) -> str:
+    return blake2b(f"{role}\n{text}".encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
 def _pictures(payload: Json) -> int:

@@ -29,6 +29,8 @@ META_KEYS = (
 """Keys of a session's meta that its turns take over."""
 BETWEEN_AGENTS = ("inter_agent_communication", "inter_agent_communication_metadata", "agent_message")
 """Types of lines and of items with a message from one agent to another."""
+HANDOVER, CUT = "Another language model started to solve this problem", "tokens truncated…"
+"""In messages that a compaction made: the beginning of its summary, and the mark of what it cut out of a prompt."""
 META, CONTEXT, EVENT, ITEM = "session_meta", "turn_context", "event_msg", "response_item"
 
 

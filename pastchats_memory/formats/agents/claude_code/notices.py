@@ -1,0 +1,39 @@
+"""Texts of the client in the user's place that hold what stands nowhere else: a task's result, a fork's directive."""
+
+from __future__ import annotations
+
+from html import unescape
+from typing import NamedTuple
+
+from pastchats_memory.formats.base.tags import span
+from pastchats_memory.formats.base.tools import cut_middle
+
+NOTIFICATION, FORK = "<task-notification>", "<fork-boilerplate>"
+AGENT = 'Agent "'
+"""The beginning of a summary of an agent's task. Its result is the last answer in the agent's own transcript."""
+FAILED = ("failed", "killed", "stopped")
+DIRECTIVE = "Your directive:"
+
+
+class TaskResult(NamedTuple):
+    """The result of a task in the background, such as a workflow."""
+
+    text: str
+    failed: bool
+
+
+def parse_task_result(text: str) -> TaskResult | None:
+    """Return the result in a notification; None for other texts, without a result, and for an agent's task."""
+    summary, result = (unescape(span(text, tag)).strip() for tag in ("summary", "result"))
+    if not text.startswith(NOTIFICATION) or not result or summary.startswith(AGENT):
+        return None
+    return TaskResult(f"{summary}\n{cut_middle(result)}".strip(), span(text, "status").strip() in FAILED)
+
+
+def parse_directive(text: str) -> str:
+    """Return what a fork of an agent is asked to do, below the client's instructions; "" for other texts."""
+    _, is_fork, rest = text.partition(FORK)
+    inside, closed, below = rest.partition(FORK.replace("<", "</"))
+    if not is_fork:
+        return ""
+    return (span(text, "fork-directive") or (below if closed else inside)).strip().removeprefix(DIRECTIVE).strip()

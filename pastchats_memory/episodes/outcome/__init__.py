@@ -21,6 +21,7 @@ from pastchats_memory.episodes.outcome.answers import (
     find_any_claim,
     find_claim,
     find_commit,
+    find_commit_call,
     find_final_edit,
     find_last_edit,
     find_own_revert,
@@ -66,6 +67,8 @@ from pastchats_memory.episodes.outcome.feedback import (
     is_commit_request,
     mentions_request,
     names_commit,
+    objects,
+    objects_likely,
     pastes_error_of_advice,
     pastes_error_of_work,
     pastes_other_error,
@@ -102,6 +105,7 @@ _OBSTACLE = Phrases("evidence", "obstacle")
 _EXPECTED_FAILURE = Phrases("guards", "expected_failure")
 _EARLIER_FAILURE = Phrases("guards", "earlier_failure")
 _WANTED_REFUSAL = Phrases("guards", "wanted_refusal")
+_WANTED_FAILURE = Phrases("guards", "wanted_failure")
 _UNTRIED = Phrases("guards", "untried")
 _FAILURE_WORD = load_pattern("outcome", "failure_word")
 _INTERRUPTED = load_pattern("outcome", "interrupted")
@@ -158,7 +162,8 @@ def has_no_answer(episode: Episode) -> tuple[QuotedLine, ...]:
     ]
     last, turn = dialogue[-1] if dialogue else (0, EpisodeTurn("", "", ""))
     flags = frozenset().union(*(recorded_values(one, "flags") for one in episode.turns[last:]))
-    return quote_line(turn.content, last) if turn.role == "user" and not STOPPED.isdisjoint(flags) else ()
+    is_cut = turn.role == "user" and not STOPPED.isdisjoint(flags)
+    return quote_line(turn.content, last) if is_cut and not (objects(episode) or objects_likely(episode)) else ()
 
 
 def rejects_result(episode: Episode) -> tuple[QuotedLine, ...]:
@@ -172,7 +177,7 @@ def rejects_result(episode: Episode) -> tuple[QuotedLine, ...]:
         return refused
     if not concerns_work(episode):
         return ()
-    return (() if _find_work(episode) else finds_fault(episode)) or _reports_trouble(episode)
+    return (() if _find_work(episode) else finds_fault(episode) or objects(episode)) or _reports_trouble(episode)
 
 
 def _reports_trouble(episode: Episode) -> tuple[QuotedLine, ...]:
@@ -189,6 +194,11 @@ def accepts_result(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find the user's praise, unless they only report a requested action, or a check that they ran with success."""
     is_report = requests_input(episode) and reports_own_action(episode)
     return shows_success(episode) or (() if is_report else praises_result(episode))
+
+
+def meets_objection(episode: Episode) -> tuple[QuotedLine, ...]:
+    """Find an objection to visible work: a part of it may be good."""
+    return (objects(episode) or objects_likely(episode)) if _find_work(episode) else ()
 
 
 def breaks_off(episode: Episode) -> tuple[QuotedLine, ...]:
@@ -263,7 +273,7 @@ def ends_in_error(episode: Episode) -> tuple[QuotedLine, ...]:
     place = episode.last_place
     last = episode.turns[place]
     is_inspection = last.content.startswith("$ ") and is_read_only(_command_of(last))
-    is_done = find_commit(episode) or find_any_claim(episode)
+    is_done = _is_fulfilled(episode) or find_any_claim(episode) or _is_typed(episode, last)
     if episode.next_message or not _ends_in_error(episode) or is_inspection or is_done:
         return ()
     return _quote_error(last, place)
@@ -279,7 +289,7 @@ def admits_partial_failure(episode: Episode) -> tuple[QuotedLine, ...]:
 def fails_check(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a red last check that the answer reports, or that nothing follows.
 
-    Ignore a check that was meant to fail, and one that passes in another folder.
+    Ignore a check that was meant to fail, one that the user ran, and one that passes in another folder.
     """
     checks = standing_checks(episode)
     place, text = get_last_answer(episode)
@@ -289,6 +299,8 @@ def fails_check(episode: Episode) -> tuple[QuotedLine, ...]:
     if not checks or checks[0].passed or is_committed or (is_claimed and not is_silent):
         return ()
     if _EXPECTED_FAILURE.search(text[:OPENING]) or _EARLIER_FAILURE.search(text):
+        return ()
+    if _WANTED_FAILURE.search(episode.request) or _is_typed(episode, episode.turns[checks[0].place]):
         return ()
     if any(check.passed and check.family == checks[0].family for check in checks):
         return ()
@@ -308,7 +320,9 @@ def fails_command(episode: Episode) -> tuple[QuotedLine, ...]:
         return ()
     place, row = failed[0]
     text = get_last_answer(episode)[1]
-    if _WANTED_REFUSAL.search(episode.request) or classify_check(_command_of(row)):
+    if _WANTED_REFUSAL.search(episode.request) or classify_check(_command_of(row)) or _is_typed(episode, row):
+        return ()
+    if _is_fulfilled(episode) and not shares_request_word(episode, _command_of(row)):
         return ()
     if len(text) > MAX_SHORT_ANSWER or _EXPECTED_FAILURE.search(text[:OPENING]):
         return ()
@@ -456,6 +470,18 @@ def _find_last_failure(episode: Episode) -> tuple[tuple[int, EpisodeTurn], ...]:
     return () if any(later > step and _changes_something(label) for later, label in episode.steps()) else (found,)
 
 
+def _is_fulfilled(episode: Episode) -> bool:
+    """Return whether work was committed, or passed a check. What fails behind it is another matter."""
+    return bool(find_commit(episode) or find_commit_call(episode)) or any(
+        check.passed for check in standing_checks(episode)
+    )
+
+
+def _is_typed(episode: Episode, row: EpisodeTurn) -> bool:
+    """Return whether the user ran the command themselves."""
+    return episode.request.lstrip().startswith("!") and _command_of(row) in episode.request
+
+
 def _command_of(row: EpisodeTurn) -> str:
     return row.content.partition("\n")[0].removeprefix("$ ")
 
@@ -486,6 +512,7 @@ RULES: tuple[OutcomeRule, ...] = (
     OutcomeRule("advice_erred", "failed", 0.67, pastes_error_of_advice),
     OutcomeRule("rejected", "failed", 0.96, rejects_result),
     OutcomeRule("accepted", "worked", 0.97, accepts_result),
+    OutcomeRule("objected", "mixed", 0.8, meets_objection),
     # Reports of machines: the last one counts.
     OutcomeRule("admitted_in_part", "mixed", 0.70, admits_partial_failure),
     OutcomeRule("check_failed", "failed", 0.97, fails_check),

@@ -129,10 +129,10 @@ def find_commit(episode: Episode) -> tuple[QuotedLine, ...]:
         return ()
     if found := _find_asserted(_COMMIT_REPORT, text[:MAX_SCANNED]):
         return quote_line(text, place, found.start())
-    return _find_commit_call(episode)
+    return find_commit_call(episode)
 
 
-def _find_commit_call(episode: Episode) -> tuple[QuotedLine, ...]:
+def find_commit_call(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find the last commit command, unless it failed or the answer only proposed it."""
     calls = list_commit_calls(episode)
     errors = [(at, row.content[:MAX_SCANNED]) for at, row in episode.tool_results() if row.kind == "error"]

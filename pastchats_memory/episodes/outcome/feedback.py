@@ -6,12 +6,18 @@ Negation and sarcasm count against the work. A repeated prompt and a pasted erro
 from __future__ import annotations
 
 import re
+from collections import Counter
 from difflib import get_close_matches
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from pastchats_memory.episodes.outcome.answers import ends_with_question, get_last_answer, requests_input
+from pastchats_memory.episodes.outcome.answers import (
+    awaits_decision,
+    ends_with_question,
+    get_last_answer,
+    requests_input,
+)
 from pastchats_memory.episodes.outcome.checks import find_failure, read_check_output
 from pastchats_memory.episodes.outcome.episode import (
     MAX_SCANNED,
@@ -47,6 +53,8 @@ MAX_STATEMENT_WORDS = 16
 """A longer statement is not about the work."""
 MIN_SIMILARITY = 0.95
 """Share of common words of a prompt that was sent again with a correction."""
+MAX_RETYPED = 150
+"""Words of a prompt that a person sends again because it failed. A longer one with headings is a template."""
 MIN_SPELLING = 0.75
 """Similarity of a word and its corrected spelling."""
 MAX_COMPARED = 60_000
@@ -58,6 +66,10 @@ MIN_ERROR_LINE = 20
 MIN_POINTING_WORDS = 8
 """A shorter prompt that points at something ("check this cell?") may point at something else next time."""
 MAX_PASTED_COMMANDS = 20
+LIKELY = 0.7
+"""Probability by the model of a complaint that needs no word of trouble."""
+POSSIBLE = 0.5
+DOUBTFUL = 0.4
 MAX_REMARK_WORDS = 6
 """Long words of a remark that may be about the last work without naming it."""
 
@@ -76,6 +88,8 @@ _MISMATCH = Phrases("evidence", "mismatch")
 _HALF_SUCCESS = Phrases("evidence", "half_success")
 _FLAW = Phrases("evidence", "flaw")
 _SARCASM = Phrases("evidence", "sarcasm")
+_ANGER = Phrases("evidence", "anger")
+_ERROR_REPORT = Phrases("evidence", "error_report")
 _RELIEF = Phrases("evidence", "relief")
 _PRAISE = Phrases("evidence", "praise")
 _AGREEMENT = Phrases("evidence", "agreement")
@@ -108,11 +122,14 @@ _WORD = re.compile(r"[^\W_]+")
 _NAMED_ERROR = re.compile(r"\b[A-Z][a-zA-Z]{0,60}(?:Error|Exception): ")
 """A line that a program printed. It may show the same error or the next one."""
 _ENGLISH = re.compile(r"\b(?:the|to|of|and|is|it|that|for|with|on|we|i|you|this)\b", re.IGNORECASE)
+_HEADING = re.compile(r"^#{1,4} ", re.MULTILINE)
 _FILES_ONLY = re.compile(r"(?:@\S+(?: |\Z))+")
 """Their content may have changed, for example a terminal's."""
 _POINTER = Pattern(r"\b(?:this|these|here)\b")
 _ERROR_LINE = load_pattern("feedback", "error_line")
 _NUMBER = re.compile(r"\d+")
+_STATUS = re.compile(r"\b[45]\d\d \(")
+"""A failed request of the network, as a browser prints it."""
 _BEFORE_ERROR_NAME = re.compile(r"\A.*?(?=\b[\w.]{0,60}(?:error|exception)\b)")
 _GENERIC_ERROR = load_pattern("feedback", "generic_error")
 _REQUEST_TO_SEE = Pattern(r"\b(?:paste|share|provide|send|show\ me|post)\b|请提供|пришл|добавьте")
@@ -320,7 +337,8 @@ def complains_of_nothing(episode: Episode) -> bool:
 def builds_on(episode: Episode, names: frozenset[str]) -> bool:
     """Return whether the user goes on with something that has one of the names."""
     opening = message_opening(episode)
-    return find_name(names, opening) is not None and goes_on(episode) and not _UNEASE.search(opening)
+    is_doubtful = _UNEASE.search(opening) or (episode.reply is not None and episode.reply.complaint >= DOUBTFUL)
+    return find_name(names, opening) is not None and goes_on(episode) and not is_doubtful
 
 
 @cached
@@ -345,7 +363,8 @@ def concerns_work(episode: Episode) -> bool:
     """
     opening = message_opening(episode)
     words = _long_words(opening)
-    is_short = len(words) <= MAX_REMARK_WORDS and not has_identifier(opening)
+    is_paste = is_pasted_output(episode) and "\n" in opening
+    is_short = len(words) <= MAX_REMARK_WORDS and not (has_identifier(opening) or is_paste)
     if is_short or _PLAIN_REMARK.search(opening) or max(opening) >= WIDE:
         return True
     answers = " ".join(text[:MAX_SCANNED] for _, text in episode.answers()[-2:])
@@ -361,6 +380,39 @@ def complains(episode: Episode) -> bool:
         or (_find(episode, _PROBLEM_PERSISTS, _first_remark(episode)) and not is_pasted_output(episode))
         or _find(episode, _FLAW)
     )
+
+
+@cached
+def objects(episode: Episode) -> tuple[QuotedLine, ...]:
+    """Find anger at this work, or a fault or an error in words that are no wish."""
+    opening = message_opening(episode)
+    is_fault = (_objects(episode) or _ERROR_REPORT.search(opening)) and not _is_wish(episode)
+    is_objection = (is_fault or _ANGER.search(opening)) and _is_remark(episode)
+    return quote_next_message(episode) if is_objection else ()
+
+
+def objects_likely(episode: Episode) -> tuple[QuotedLine, ...]:
+    """Find a complaint that the model reads, surely or beside a word of trouble, without a word of success."""
+    opening = message_opening(episode)
+    is_troubled = _TROUBLE_WORD.search(opening.partition("\n")[0])
+    is_read_so = episode.reply is not None and episode.reply.complaint >= (POSSIBLE if is_troubled else LIKELY)
+    if not is_read_so or _NO_TROUBLE.search(opening) or _is_wish(episode) or not _is_remark(episode):
+        return ()
+    return quote_next_message(episode)
+
+
+def _is_wish(episode: Episode) -> bool:
+    """Return whether the next message begins with a question or a request."""
+    opening = message_opening(episode)
+    first = first_sentence(opening)
+    is_asking = is_request(first) or is_request(first.rpartition(", ")[2]) or asks_to_commit(episode)
+    return is_asking or opening[len(first) :].startswith(("?", "？"))
+
+
+def _is_remark(episode: Episode) -> bool:
+    """Return whether the next message is about this work, and answers no question."""
+    is_answer = ends_with_question(episode) or awaits_decision(episode) or requests_input(episode)
+    return not is_answer and concerns_work(episode)
 
 
 @cached
@@ -470,8 +522,8 @@ class _Prompt(NamedTuple):
     """On one line."""
     length: int
     """Words."""
-    words: frozenset[str]
-    """Distinct, without the ending of a plural."""
+    words: Counter[str]
+    """Without the ending of a plural."""
 
 
 @lru_cache(maxsize=16)
@@ -479,7 +531,7 @@ def _read_prompt(text: str) -> _Prompt:
     """Return a prompt to compare. The next message of an episode is the request of the next one."""
     words = text[:MAX_COMPARED].split()
     line = " ".join(words)
-    return _Prompt(line, len(words), frozenset(word.rstrip("s") for word in _WORD.findall(line.lower())))
+    return _Prompt(line, len(words), Counter(word.rstrip("s") for word in _WORD.findall(line.lower())))
 
 
 def _is_same_prompt(first: str, second: str) -> bool:
@@ -495,16 +547,16 @@ def _is_same_prompt(first: str, second: str) -> bool:
     is_short = min(one.length, other.length) < MIN_POINTING_WORDS
     if _FILES_ONLY.fullmatch(one.text) or (is_short and _POINTER.search(one.text)):
         return False
-    if one.text == other.text and one.length >= MIN_WORDS:
-        return True
+    if one.text == other.text:
+        return one.length >= MIN_WORDS and not (one.length > MAX_RETYPED and _HEADING.search(first))
     words, others = one.words, other.words
     shared, least, most = len(words & others), min(len(words), len(others)), max(len(words), len(others))
-    is_extended = shared == least and shared > MIN_COMMON_SHARE * most
+    is_extended = (words <= others or others <= words) and shared > MIN_COMMON_SHARE * most
     is_corrected = shared > MIN_SIMILARITY * len(words | others) and not _names_something_else(words, others)
     return least >= MIN_WORDS and (is_extended or is_corrected)
 
 
-def _names_something_else(words: frozenset[str], others: frozenset[str]) -> bool:
+def _names_something_else(words: Counter[str], others: Counter[str]) -> bool:
     """Return whether a word of one prompt stands in the place of another word.
 
     A corrected spelling does not. "Phase 1" and "Phase 2" are different prompts, however long the rest is.
@@ -533,14 +585,26 @@ def pastes_error_of_work(episode: Episode) -> tuple[QuotedLine, ...]:
 
 
 def pastes_other_error(episode: Episode) -> tuple[QuotedLine, ...]:
-    """Find a pasted error after a request about other trouble: it names the work, or the message begins with it."""
-    has_trouble = _error_lines(episode.request) or _TROUBLE_WORD.search(episode.request[:MAX_SCANNED])
-    if not has_trouble or _asks_to_see(episode):
+    """Find a pasted error that is not the request's: after a request about other trouble, or behind another request.
+
+    After trouble, it names the work, or the message begins with it.
+    """
+    if _asks_to_see(episode):
+        return ()
+    opening = message_opening(episode)
+    is_aside = is_request(first_sentence(opening)) and not _UNEASE.search(opening)
+    if not (is_aside or _has_trouble(episode.request[:MAX_SCANNED])):
         return ()
     found = find_pasted_error(episode)
     is_specific = bool(found) and not _GENERIC_ERROR.search(found[0].quotation)
     is_first = is_specific and _ERROR_LINE.search(episode.next_message[:OPENING]) is not None
     return pastes_error_of_work(episode) or (found if is_first else ())
+
+
+def _has_trouble(request: str) -> bool:
+    """Return whether a request is about an error, or begins like the output of a program."""
+    is_output = _TERMINAL_OUTPUT.match(request) or _STATUS.search(request)
+    return bool(_error_lines(request) or _TROUBLE_WORD.search(request) or is_output)
 
 
 def pastes_error_of_advice(episode: Episode) -> tuple[QuotedLine, ...]:

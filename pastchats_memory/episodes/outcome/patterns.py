@@ -95,6 +95,7 @@ def join_groups(groups: list[Group]) -> str:
 
 
 def _join_group(group: Group) -> str:
+    """Return one expression for the phrases of a group. "Doesn't" also stands for "doesnt" and "doesn’t"."""
     phrases = [phrase for values in group.values() if isinstance(values, list) for phrase in values]
     before, after = (group.get(edge, BOUNDARY) for edge in ("before", "after"))
-    return f"{before}(?:{'|'.join(phrases)}){after}"
+    return f"{before}(?:{'|'.join(phrases)}){after}".replace("n't", "n['’]?t")

@@ -143,8 +143,8 @@ def test_reports_of_failure_mean_failed(words: str) -> None:
         "we don't want a retry in there",
     ],
 )
-def test_a_correction_may_concern_a_part_of_visible_work(words: str) -> None:
-    assert verdict(LOOKING, GREEN, DONE, next_message=words) == "unknown"
+def test_a_correction_concerns_a_part_of_visible_work(words: str) -> None:
+    assert verdict(LOOKING, GREEN, DONE, next_message=words) == "mixed"
     assert verdict(ANSWER, next_message=words) == "failed"
 
 
@@ -191,7 +191,7 @@ def test_reports_of_flaws_mean_mixed(words: str) -> None:
 )
 def test_doubt_outweighs_a_claim(words: str) -> None:
     assert verdict(LOOKING, DONE, next_message=NEXT_REQUEST) == "worked"
-    assert verdict(LOOKING, DONE, next_message=words) == "unknown"
+    assert verdict(LOOKING, DONE, next_message=words) != "worked"
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ def test_a_report_of_the_user_s_own_action_is_no_praise() -> None:
 def test_the_user_s_words_outweigh_a_check() -> None:
     assert verdict(RED, ANSWER, next_message="works, thanks") == "worked"
     assert verdict(GREEN, DONE, next_message="it still fails on my machine") == "failed"
-    assert verdict(GREEN, DONE, next_message="you forgot the second test") == "unknown"
+    assert verdict(GREEN, DONE, next_message="you forgot the second test") == "mixed"
 
 
 def test_a_pasted_error_of_the_recommended_command_is_failed() -> None:

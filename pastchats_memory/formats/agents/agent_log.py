@@ -134,7 +134,7 @@ def _first(block: Json, keys: Sequence[str]) -> object:
 
 AGENT_LOG = Format(
     name="agent-log",
-    version=4,
+    version=5,
     detect=detect,
     read=_Session.read,
     is_specific=False,

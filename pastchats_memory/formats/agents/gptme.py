@@ -16,6 +16,7 @@ from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of
 from pastchats_memory.formats.base.sibling_files import read_sibling
 from pastchats_memory.formats.base.source import Json, SourceFile, mapping_of, text_of
+from pastchats_memory.formats.base.tags import is_tagged, opening_of
 from pastchats_memory.formats.base.thoughts import without_thoughts
 from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.text.timestamps import LOCAL, iso_utc
@@ -25,6 +26,8 @@ DERIVED = ("events.jsonl", "lesson-emissions.jsonl", "model_selection_trace.json
 """Files beside the log that repeat it or describe how it was made."""
 CONTEXT = ("pinned", "hide")
 """Keys that are true in messages with the client's context."""
+CLIENT = opening_of(["system[a-z_-]{0,40}"])
+"""Tags around what the client says in the user's role."""
 INTERRUPTED, DECLINED = "Interrupted by user", "Execution declined by user"
 
 _CALL = re.compile(
@@ -75,7 +78,7 @@ class _Session(AgentSession):
         text = text_of(record["content"])
         at = Position(line, iso_utc(text_of(record.get("timestamp")), LOCAL))
         match record.get("role"):
-            case "user" if not text.startswith("<system"):
+            case "user" if not is_tagged(text, CLIENT):
                 self.builder.add_prompt(text, at)
             case "assistant":
                 self._add_answer(text, at, text_of(mapping_of(record.get("metadata")).get("model")))
@@ -131,7 +134,7 @@ def _working_directory(config: Path) -> str | None:
 
 GPTME = Format(
     name="gptme",
-    version=2,
+    version=3,
     detect=detect,
     read=_Session.read,
     program="gptme",

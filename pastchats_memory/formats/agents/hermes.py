@@ -21,8 +21,6 @@ from pastchats_memory.formats.base.sqlite_sessions import SqliteSessions, Tables
 from pastchats_memory.formats.base.tools import ToolResult, parse_printed
 from pastchats_memory.model import Unreadable
 
-SUMMARIES = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]")
-"""Beginnings of a summary, in any role."""
 DELEGATED = "subagent"
 """The source of a session that an agent started."""
 ENCODED = "\0json:"
@@ -32,7 +30,9 @@ COLUMNS = ("id", "timestamp", "active", "compacted", "role", "content", "tool_ca
 EXPORTED = frozenset({"id", "source", "started_at", "parent_session_id", "messages"})
 """Keys of an exported session."""
 
-_SKILL = re.compile(r'\[(?:SYSTEM|IMPORTANT): The user has invoked the "([^"\n]{1,80})" skill\b')
+_SUMMARY = re.compile(r"\[CONTEXT COMPACTION(?: — REFERENCE ONLY)?\] Earlier turns |\[CONTEXT SUMMARY\]:")
+"""The beginning of a summary, in any role."""
+_SKILL = re.compile(r'\[(?:SYSTEM|IMPORTANT): The user has invoked the "([^"\n]{1,80})" skill(?: bundle)?,')
 _AUTO_LOADED = re.compile(r'\[IMPORTANT: The "[^"\n]{1,80}" skill is auto-loaded\.')
 INSTRUCTION = "The user has provided the following instruction alongside the skill invocation: "
 NOTE = "\n\n[Runtime note:"
@@ -112,7 +112,7 @@ def _add_message(
 ) -> None:
     text = text_of(encoded)
     content = value_of(text.removeprefix(ENCODED)) if text.startswith(ENCODED) else encoded
-    if text.startswith(SUMMARIES):
+    if _SUMMARY.match(text):
         builder.add_turn("system", "summary", text, at)
     else:
         match role:
@@ -148,7 +148,7 @@ def _parse_skill(text: str) -> UserText | None:
 
 HERMES = Format(
     name="hermes",
-    version=3,
+    version=4,
     detect=detect,
     read=read,
     program="Hermes",

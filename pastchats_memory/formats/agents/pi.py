@@ -27,7 +27,10 @@ ROLES = ("user", "assistant", *OWN_ROLES)
 NAME = "session_info"
 SUMMARIES = ("compaction", "branch_summary")
 FLAGS = {"aborted": "interrupted", "error": "api_error"}
-OPENCLAW_PROMPTS = ("A new session was started via /new or /reset", "Read HEARTBEAT.md if it exists")
+OPENCLAW_PROMPTS = (
+    "A new session was started via /new or /reset. ",
+    "Read HEARTBEAT.md if it exists (workspace context).",
+)
 """Beginnings of prompts that OpenClaw sends itself."""
 SILENT = frozenset({"NO_REPLY", "HEARTBEAT_OK"})
 """Answers that OpenClaw sends to nobody."""
@@ -132,7 +135,7 @@ def locations(environment: Environment) -> Iterator[Path]:
 
 PI = Format(
     name="pi",
-    version=10,
+    version=11,
     detect=detect,
     read=_Session.read,
     program="pi, OpenClaw",

@@ -18,6 +18,9 @@ from pastchats_memory.formats.base.questions import AnswerParser, parse_json_ans
 
 Spelling = TypeVar("Spelling")
 
+LONGEST_SETTING = 3
+"""Words of a setting behind a command, as in `/plugin marketplace add x`; more are a person's."""
+
 _COMMAND = re.compile(r"/([a-zA-Z][\w:.-]{0,60})(?=\s|\Z)")
 """A command; a path has another slash."""
 
@@ -99,10 +102,10 @@ class Dialect:
     def parse_command(self, name: str, words: str = "") -> UserText:
         """Return what a person typed as `/name words`.
 
-        A command with words is a prompt. A command that only steers the client is nothing.
+        A command with words is a prompt. A command that only steers the client is nothing, with a setting at most.
         """
         name, words = name.strip().lstrip("/"), words.strip()
-        if not name or name.lower() in self.commands:
+        if not name or (name.lower() in self.commands and len(words.split()) <= LONGEST_SETTING):
             return UserText()
         return UserText(f"/{name} {words}".strip(), is_command=not words)
 

@@ -7,11 +7,15 @@ Apply them to the user's role only: assistants and tools quote these tags as pla
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 REMINDERS = ("system-reminder",)
 """Tags that Claude Code, and clients made after it, put anywhere into the user's text."""
 
+QUOTES = ("`", '"', "'")
+
 _OPENING = re.compile(r"\s*<([a-z_-]{1,40})>")
+_ATTRIBUTES = r"""(?:\s{1,9}[\w:.-]{1,60}=(?:"[^"]{0,2000}"|'[^']{0,2000}'))*\s*"""
 _LONGEST_END = 200
 """Characters at the end of a text in which an end tag is looked for."""
 
@@ -32,14 +36,34 @@ def spans(text: str, tag: str) -> list[str]:
     return [inside.strip() for inside, closed, _ in parts if closed]
 
 
+def opening_of(names: Iterable[str]) -> re.Pattern[str]:
+    """Return a pattern for the opening tag of each name, with or without attributes. A name is a pattern of its own."""
+    return re.compile(rf"\s*<({'|'.join(names)}){_ATTRIBUTES}>")
+
+
+def is_tagged(text: str, opening: re.Pattern[str]) -> bool:
+    """Return whether a text consists of `<tag>…</tag>` alone, whose opening tags match a pattern of `opening_of`."""
+    return bool(opening.match(text)) and not behind_tags(text, opening)
+
+
+def behind_tags(text: str, opening: re.Pattern[str]) -> str:
+    """Return what follows the `<tag>…</tag>` at the beginning of a text; an unclosed tag stays."""
+    at = 0
+    while (found := opening.match(text, at)) and (end := text.find(f"</{found[1]}>", found.end())) >= 0:
+        at = end + len(f"</{found[1]}>")
+    return text[at:].strip()
+
+
 def without_spans(text: str, tags: tuple[str, ...]) -> str:
-    """Return a text without every well-formed `<tag>…</tag>`; an unclosed tag stays."""
+    """Return a text without every well-formed `<tag>…</tag>`; an unclosed tag stays, and one that someone quotes."""
     for tag in tags:
         opening, closing = f"<{tag}>", f"</{tag}>"
         outside, at = [], 0
         while (start := text.find(opening, at)) >= 0 and (end := text.find(closing, start)) >= 0:
-            outside.append(text[at:start])
-            at = end + len(closing)
+            end += len(closing)
+            is_quoted = text[start - 1 : start] in QUOTES and text[end : end + 1] in QUOTES
+            outside.append(text[at : end if is_quoted else start])
+            at = end
         text = "".join([*outside, text[at:]])
     return text
 

@@ -6,7 +6,7 @@ import re
 from html import unescape
 
 from pastchats_memory.formats.base.dialect import Dialect
-from pastchats_memory.formats.base.tags import span, without_rim
+from pastchats_memory.formats.base.tags import without_rim
 from pastchats_memory.formats.base.thoughts import without_thoughts
 
 USER_TAGS = ("user_query", "task", "feedback", "answer", "user_message")
@@ -38,11 +38,19 @@ def visible_words(text: str, role: str, dialect: Dialect) -> str:
         and "<system-reminder>" not in text
     ):
         return text
-    if tag := next((tag for tag in USER_TAGS if f"<{tag}>" in text), None):
-        return span(text, tag).strip() or text
+    for tag in USER_TAGS:
+        before, _, inside = text.partition(f"<{tag}>")
+        words, closed, behind = inside.rpartition(f"</{tag}>")
+        if closed and _is_markup(before) and (_is_markup(behind) or behind.startswith("\n")):
+            return words.strip() or text
     if _TOOL_RESULT.match(start):
         return ""
     return without_rim(dialect.parse_prompt(text).text, EDITOR_TAGS)
+
+
+def _is_markup(text: str) -> bool:
+    text = text.strip()
+    return not text or (text.startswith("<") and text.endswith(">"))
 
 
 def strip_html(text: str) -> str:

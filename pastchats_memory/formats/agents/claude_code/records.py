@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from pastchats_memory.formats.agents.claude_code.dialect import CONTINUED, parse_prompt
+from pastchats_memory.formats.agents.claude_code.dialect import parse_prompt
 from pastchats_memory.formats.agents.claude_code.notices import parse_directive, parse_task_result
 from pastchats_memory.formats.base.dialect import UserText
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
@@ -78,13 +78,13 @@ def parse_user_record(record: Json) -> RecordedPrompt:
 
 def _classify(record: Json, texts: list[str], content: object) -> RecordedPrompt:
     """Return text and origin by the first rule that matches."""
-    parts, text = [parse_prompt(text) for text in texts], "\n\n".join(texts)
+    parts, text = _parse_texts(record, content), "\n\n".join(texts)
     is_interruption = any(part.is_interruption for part in parts)
     if record.get("isSidechain") is True and (directive := parse_directive(text)):
         return RecordedPrompt("fork", directive)
     if "tool_result" in block_types(content):
         return RecordedPrompt("tool", is_interruption=is_interruption)
-    if record.get("isCompactSummary") is True or text.startswith(CONTINUED):
+    if record.get("isCompactSummary") is True or any(part.is_summary for part in parts):
         return RecordedPrompt("summary", text)
     if record.get("isSidechain") is True:
         return RecordedPrompt("subagent", without_spans(text, REMINDERS).strip(), media_of(content), is_interruption)
@@ -95,11 +95,18 @@ def _classify_typed(record: Json, parts: list[UserText], text: str) -> RecordedP
     """Return the origin of what stands where a person types, or None for a person's words."""
     if plan := text_of(record.get(PLAN)).strip():
         return RecordedPrompt("plan", plan)
-    if result := parse_task_result(text):
+    if not any(part.text for part in parts) and (result := parse_task_result(text)):
         return RecordedPrompt("task", result.text, failed=result.failed)
     if _is_from_client(record, parts):
         return RecordedPrompt("nobody", is_interruption=any(part.is_interruption for part in parts))
     return None
+
+
+def _parse_texts(record: Json, content: object) -> list[UserText]:
+    """Parse each text block. The record may say that a person typed it."""
+    kind, source = mapping_of(record.get("origin")).get("kind"), record.get("promptSource")
+    is_typed = kind == "human" or (kind in (None, UNCLASSIFIED) and source not in (None, PROGRAM_MARKS["promptSource"]))
+    return [parse_prompt(text, is_typed=is_typed) for text in text_blocks(content)]
 
 
 def _is_from_client(record: Json, parts: list[UserText]) -> bool:
@@ -134,7 +141,7 @@ def _merge_prompts(parts: list[UserText], media: tuple[str, ...]) -> RecordedPro
 def parse_queue_content(record: Json) -> RecordedPrompt:
     """Parse the prompt in an operation of the queue. A background task has no mode of a prompt there."""
     is_prompt = record.get("commandMode", record.get("mode", PROMPT)) == PROMPT
-    parts = [parse_prompt(text) for text in text_blocks(record.get("content")) if is_prompt]
+    parts = _parse_texts(record, record.get("content")) if is_prompt else []
     return RecordedPrompt("nobody") if _is_from_client(record, parts) else _merge_prompts(parts, ())
 
 
@@ -146,11 +153,12 @@ def parse_attachment(record: Json) -> RecordedPrompt:
     attachment = mapping_of(record.get("attachment"))
     if plan := text_of(attachment.get(PLAN)).strip():
         return RecordedPrompt("plan", plan)
-    if result := parse_task_result("\n\n".join(text_blocks(attachment.get("prompt")))):
-        return RecordedPrompt("task", result.text, failed=result.failed)
     has_origin = mapping_of(attachment.get("origin")).get("kind") not in (None, UNCLASSIFIED)
     is_prompt = has_origin or attachment.get("humanTurn") is True or attachment.get("commandMode") == PROMPT
-    parts = [parse_prompt(text) for text in text_blocks(attachment.get("prompt"))]
+    parts = _parse_texts(attachment, attachment.get("prompt"))
+    text = "\n\n".join(text_blocks(attachment.get("prompt")))
+    if not any(part.text for part in parts) and (result := parse_task_result(text)):
+        return RecordedPrompt("task", result.text, failed=result.failed)
     if attachment.get("type") != "queued_command" or not is_prompt or _is_from_client(attachment, parts):
         return RecordedPrompt("nobody")
     return _merge_prompts(parts, media_of(attachment.get("prompt")))
@@ -158,7 +166,7 @@ def parse_attachment(record: Json) -> RecordedPrompt:
 
 def parse_local_command(record: Json) -> RecordedPrompt:
     """Parse a system record of a command that the client answers itself: several words are a person's, as of `/goal`."""
-    utterance = _merge_prompts([parse_prompt(text) for text in text_blocks(record.get("content"))], ())
+    utterance = _merge_prompts(_parse_texts(record, record.get("content")), ())
     is_prompt = record.get("subtype") == "local_command" and utterance.origin == "prompt"
     return utterance if is_prompt and len(utterance.text.split()) > SEVERAL else RecordedPrompt("nobody")
 

@@ -22,7 +22,8 @@ PERSON = ("task", "feedback", "answer", "user_message")
 """Tags around a prompt."""
 CONTEXT = _WORDS["context"]
 ANSWERED = ("answer", "user_message", "feedback")
-PLUMBING = _WORDS["plumbing"]
+_PLUMBING = re.compile("|".join(_WORDS["plumbing"]))
+"""How text that the client itself sends begins."""
 OPENINGS = ("<task>", "<user_message>", "<user_input mode=")
 CHECKED = 4000
 """How many characters of a message are searched for Cline's tags."""
@@ -131,14 +132,19 @@ class ModelMessages:
                 if body:
                     self._builder.add_result(call_id or CALL, parse_result(body), at)
                 continue
-            words = [inside for tag in PERSON if (inside := span(rest, tag).strip())]
+            is_plumbing = _PLUMBING.match(rest) is not None
+            words = _find_words(rest) if is_plumbing or rest.startswith("<") else ""
             self._tagged = self._tagged or bool(words)
-            if not self._tagged and not rest.startswith(PLUMBING):
-                words = [rest]
-            typed += words
+            typed.append(words or ("" if self._tagged or is_plumbing else rest))
         answers = "\n\n".join(word for word in typed if word)
         pictures = sum(mapping_of(block).get("type") == "image" for block in list_of(content))
         self._builder.add_prompt(answers, at, pictures if answers else 0)
+
+
+def _find_words(text: str) -> str:
+    """Return what stands in the first of the tags around a prompt, up to its last end."""
+    tag = min(PERSON, key=lambda tag: text.find(f"<{tag}>") % (len(text) + 1))
+    return text.partition(f"<{tag}>")[2].rpartition(f"</{tag}>")[0].strip()
 
 
 def _api_texts(content: object) -> Iterator[tuple[str, str]]:

@@ -11,22 +11,23 @@ import orjson
 from pastchats_memory.formats.base.dialect import COMMON, Dialect, UserText, read_spellings
 from pastchats_memory.formats.base.questions import join_answers
 from pastchats_memory.formats.base.source import list_of, mapping_of, text_of
-from pastchats_memory.formats.base.tags import span, spans, without_rim, without_spans
+from pastchats_memory.formats.base.tags import is_tagged, opening_of, span, spans, without_rim, without_spans
 
 _WORDS = read_spellings(__file__)
 WRAPPERS = ("system_instruction",)
 """Tags around what an app that runs Codex says beside the person's words."""
-INJECTED = _WORDS["injected"]
-"""Beginnings of text that Codex itself sends in the user's role."""
-
-AUTOMATED = _WORDS["automated"]
-"""Beginnings of text that a program sends as if a person had typed it."""
 AMBIENT = "in-app-browser-context"
 """The tag around what the app adds about its browser."""
 SHELL = "<user_shell_command>"
 REPLY = "<send_user_message_question_reply>"
 """The tag around the person's answers to the agent's questions, as JSON."""
 
+_AUTOMATED = opening_of(_WORDS["automated_tags"])
+"""The tags around text that a program sends as if a person had typed it."""
+_INJECTED = opening_of([*_WORDS["injected_tags"], *_WORDS["automated_tags"]])
+"""The tags around text that Codex itself sends in the user's role."""
+_SAYS = re.compile("|".join(_WORDS["injected"]))
+"""How other such text begins, up to where no person would go on so."""
 _REQUEST = re.compile(r"^##[ \t]+My request(?:[ \t]+for[ \t]+Codex)?:", re.MULTILINE)
 """The mark above a person's words, if an app put context before them."""
 _CONTEXT = re.compile(r"#[ \t][^\n]{1,200}:[ \t]*\n")
@@ -45,10 +46,10 @@ _CALL = re.compile(r"\btools\.(\w{1,60})\(\s*")
 def strip_context(text: str) -> str:
     """Return a person's text without the context that an IDE put before it and the tags of pictures."""
     text = without_rim(_PICTURE.sub("", text), WRAPPERS).strip()
-    if text.startswith(REPLY):
+    if text.startswith((f"{REPLY}\n", f"{REPLY}[")):
         return _parse_reply(text.removeprefix(REPLY).removesuffix(REPLY.replace("<", "</")))
     if text.startswith("<realtime_delegation>"):
-        return span(text, "input").strip()
+        return span(text, "input").strip() or text
     rest = _strip_ambient(text)
     mark = _REQUEST.search(rest)
     if mark and rest.startswith("#") and (mark.start() == 0 or _CONTEXT.match(rest) or "Codex" in mark[0]):
@@ -103,8 +104,13 @@ def _parse_reply(text: str) -> str:
 
 
 def is_injected(text: str) -> bool:
-    """Return whether Codex itself wrote a text, by its first words."""
-    return text.lstrip().startswith((*INJECTED, *AUTOMATED))
+    """Return whether Codex itself wrote a text: tags alone, or a text that begins like one of its own."""
+    return is_tagged(text, _INJECTED) or _SAYS.match(text.lstrip()) is not None
+
+
+def is_automated(text: str) -> bool:
+    """Return whether a program sent a text as if a person had typed it."""
+    return is_tagged(text, _AUTOMATED)
 
 
 def parse_prompt(text: str) -> UserText:

@@ -191,7 +191,7 @@ class _SessionReader(SessionBuilder):
         delegated = self._subagent and not self._replayed
         pictures = _pictures(entry.payload)
         text = text or (IMAGE if pictures else "")
-        if text.startswith(dialect.AUTOMATED):
+        if dialect.is_automated(text):
             return
         sent = [*rollout.parts_of(entry.payload), rollout.prompt_of_event(entry)]
         kind = "answer" if any(dialect.REPLY in part for part in sent) else "prompt"

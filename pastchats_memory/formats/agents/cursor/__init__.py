@@ -44,7 +44,7 @@ HOOKS = HookDialect(
 
 CURSOR = Format(
     name="cursor",
-    version=8,
+    version=9,
     detect=confident(deferred("agents.cursor.transcript:matches"), CERTAIN),
     read=deferred("agents.cursor.transcript:read"),
     program="Cursor",
@@ -57,7 +57,7 @@ CURSOR = Format(
 
 CURSOR_IDE = Format(
     name="cursor-ide",
-    version=5,
+    version=6,
     detect=confident(deferred("agents.cursor.editor:matches_editor"), CERTAIN),
     read=deferred("agents.cursor.editor:read_editor"),
     verified="2026-11",

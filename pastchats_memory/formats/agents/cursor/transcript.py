@@ -44,7 +44,7 @@ CLIENT_PROMPTS = _WORDS["client_prompts"]
 PICTURE = "[Image]"
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
-_QUERY = re.compile(r"<user_query>\n?(.*?)\n?</user_query>|<user_query>.*", re.DOTALL)
+_QUERY = re.compile(r"<user_query>\n?(.*?)\n?</user_query>(?=[ \t]*(?:[<\n]|\Z))|<user_query>.*", re.DOTALL)
 _TIME = re.compile(
     r"<timestamp>[^<\n]{0,20}?\b([A-Z][a-z]{2})[a-z]{0,6} (\d{1,2}),? (\d{4}),? (\d{1,2}):(\d\d)(?::\d\d)?(?:[ \u202f]([AP])M)?"
     r"(?: \(UTC(?:([+-])(\d{1,2})(?::(\d\d))?)?\))?</timestamp>"

@@ -54,7 +54,7 @@ QWEN_HOOKS = HookDialect(
 
 GEMINI_CLI = Format(
     name="gemini-cli",
-    version=10,
+    version=11,
     detect=confident(deferred("agents.gemini.reader:matches"), CERTAIN),
     read=deferred("agents.gemini.reader:read"),
     program="Gemini CLI",
@@ -69,7 +69,7 @@ GEMINI_CLI = Format(
 
 QWEN_CODE = Format(
     name="qwen-code",
-    version=7,
+    version=8,
     detect=deferred("agents.gemini.qwen:detect"),
     read=deferred("agents.gemini.qwen:QwenSession.read"),
     program="Qwen Code",

@@ -17,8 +17,6 @@ _WORDS = read_spellings(__file__)
 CONTEXT = ("session_context", "hook_context")
 SUMMARIES = ("state_snapshot", "intent_summary")
 """Tags around the summary of a compression."""
-CLIENT_TEXTS = _WORDS["client_texts"]
-"""Beginnings of text that the client itself sends."""
 SETTING_UP = "etting up the context for our chat"
 """Words of the text that the client sends before the first prompt."""
 CONTINUE = "Please continue."
@@ -27,9 +25,11 @@ TRUNCATED = _WORDS["truncated"]
 """Beginnings of text in place of a missing summary."""
 ACKNOWLEDGEMENTS = _WORDS["acknowledgements"]
 """Answers that the client writes after the context of the folder and after a summary."""
-SHELL_PROMPT = "I ran the following shell command:\n```sh\n"
+SHELL_PROMPT, SHELL_PRINTED = "I ran the following shell command:\n```sh\n", "\n```\n\nThis produced the following "
 FILES_START, FILES_END = "--- Content from referenced files ---", "--- End of content ---"
 
+_CLIENT = re.compile("|".join(_WORDS["client_texts"]))
+"""How text that the client itself sends begins, up to where no person would go on so."""
 _FOLDER = re.compile(
     r"(?:working in the (?:following )?director(?:y|ies):|\*\*Workspace Directories:\*\*)\s{0,8}(?:- )?([^\n]{1,1000})"
 )
@@ -38,10 +38,11 @@ _FOLDER = re.compile(
 def strip_context(text: str) -> str:
     """Return a person's text without the context of session, hooks and referenced files."""
     text = without_rim(text, (*CONTEXT, *SUMMARIES))
-    if text.startswith((*CLIENT_TEXTS, *TRUNCATED)):
+    if _CLIENT.match(text) or text.startswith(TRUNCATED):
         return ""
     before, opened, rest = text.partition(FILES_START)
-    text = f"{before}{rest.partition(FILES_END)[2]}" if opened else text
+    _, closed, behind = rest.rpartition(FILES_END)
+    text = f"{before}{behind}" if opened and closed else text
     return "" if text.strip() in ("?", "/", CONTINUE) else text.strip()
 
 
@@ -64,9 +65,9 @@ def is_compression(text: str) -> bool:
 
 def find_shell_command(text: str) -> tuple[str, str]:
     """Return a command in the client's shell and its output; empty for any other text."""
-    if not text.startswith(SHELL_PROMPT):
+    command, is_run, rest = text.strip().removeprefix(SHELL_PROMPT).partition(SHELL_PRINTED)
+    if not (is_run and text.startswith(SHELL_PROMPT) and rest.endswith("```")):
         return "", ""
-    command, _, rest = text.removeprefix(SHELL_PROMPT).partition("\n```\n")
     return command.strip(), rest.partition("```\n")[2].strip().removesuffix("```")
 
 

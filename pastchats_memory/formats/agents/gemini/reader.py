@@ -20,7 +20,7 @@ from pastchats_memory.formats.base.turns import PendingTurn
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
-INVESTIGATION = "Your task is to do a deep investigation"
+INVESTIGATION = "Your task is to do a deep investigation of the codebase to find "
 """The beginning of a subagent's task; older versions keep it next to the session, under the same id."""
 NAMED = "session-"
 """The beginning of a session file's name; a subagent's file has the id of the calling session."""

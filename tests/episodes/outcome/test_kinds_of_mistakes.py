@@ -219,9 +219,9 @@ def test_a_test_that_was_asked_to_fail_is_no_failure(words: str) -> None:
 def test_a_command_that_the_user_mistyped_is_no_failure_of_the_work() -> None:
     typed = EpisodeTurn("user", "command", "! gti status")
     unknown = EpisodeTurn("tool", "error", "$ gti status\nExit code 127\nbash: gti: command not found")
-    told = EpisodeTurn("assistant", "answer", "There is no such command. Did you mean git?")
+    explained = EpisodeTurn("assistant", "answer", "There is no such command. Did you mean git?")
     assert derive_outcome((typed, unknown)).verdict == "unknown"
-    assert derive_outcome((typed, unknown, told)).verdict == "unknown"
+    assert derive_outcome((typed, unknown, explained)).verdict == "unknown"
     run = EpisodeTurn("assistant", "answer", "Let me look.", {"tools": ("Bash gti status",)})
     assert verdict(run, unknown) == "stopped"
 
@@ -229,9 +229,9 @@ def test_a_command_that_the_user_mistyped_is_no_failure_of_the_work() -> None:
 def test_a_tool_that_fails_after_the_work_was_done_is_no_failure() -> None:
     cleaning = EpisodeTurn("assistant", "answer", "Cleaning up.", {"tools": ("Bash rm /tmp/probe",)})
     failed = EpisodeTurn("tool", "error", "$ rm /tmp/probe\nExit code 1\nrm: cannot remove: no such file")
-    told = EpisodeTurn("assistant", "answer", "The clock is read once. The cleanup failed, which does not matter.")
-    assert verdict(EDITED, cleaning, failed, told) == "failed"
-    assert verdict(EDITED, GREEN, cleaning, failed, told) != "failed"
+    explained = EpisodeTurn("assistant", "answer", "The clock is read once. The cleanup failed, which does not matter.")
+    assert verdict(EDITED, cleaning, failed, explained) == "failed"
+    assert verdict(EDITED, GREEN, cleaning, failed, explained) != "failed"
     assert verdict(EDITED, GREEN, cleaning, failed) != "failed"
 
 

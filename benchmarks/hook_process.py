@@ -6,6 +6,9 @@ Each of PROMPTS is the stdin of a new process; the prompts are those of `hook/pr
 memory holds what answers them, and made-up turns of `corpus.py` up to the number that is asked for. `right` counts
 blocks that cite the file with the answer. Each prompt counts with its median over the rounds.
 
+With `--server` an MCP server of the memory runs meanwhile, whose time is not counted. With `--busy N` so many processes keep the
+processors busy, and each hook has its usual two seconds; `blocks` then says how many speak in time.
+
 With `--beside PROGRAM DATABASE` another build answers the same prompts from a database of its own.
 """
 
@@ -19,6 +22,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -33,6 +37,8 @@ from pastchats_memory.store.database import open_database
 
 PROMPTS = {"known": 20, "unrelated": 10, "nothing": 25}
 """How many prompts of each kind are put."""
+MEANWHILE: list[subprocess.Popen[bytes]] = []
+"""What runs beside the hooks."""
 FLOORS = {"python -c pass": "pass", "import apsw": "import apsw"}
 
 
@@ -83,7 +89,8 @@ def run(command: Sequence[str], environment: Mapping[str, str], body: bytes = b"
     """Return the milliseconds of the processor that a process and its children use, and what it prints."""
     start = timing.cpu_seconds()
     ended = subprocess.run(command, input=body, env=environment, cwd="/", capture_output=True, check=True)
-    timing.wait_for_the_adopted()
+    if not MEANWHILE:
+        timing.wait_for_the_adopted()
     return 1000 * (timing.cpu_seconds() - start), ended.stdout.decode()
 
 
@@ -94,6 +101,21 @@ def ask(program: str, database: Path, prompts: Sequence[Prompt], environment: Ma
         command = [program, "hook", "claude-code", "UserPromptSubmit", "--db", str(database)]
         spent, prompt.answer = run(command, environment, json.dumps(event).encode())
         prompt.spent.append(spent)
+
+
+def start_background(server: Sequence[str], busy: int, environment: Mapping[str, str]) -> None:
+    """Start a server, if one is named, until it listens, and processes that keep the processors busy."""
+    commands = [server] if server else []
+    commands += [(sys.executable, "-c", "while True: pass")] * busy
+    MEANWHILE.extend(
+        subprocess.Popen(command, env=environment, cwd="/", stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        for command in commands
+    )
+    while server and not list(Path(environment["HOME"]).rglob("listening/*")):
+        time.sleep(0.1)
+    if server:  # as an agent does, which starts its session
+        run([server[0], "hook", "claude-code", "SessionStart", *server[2:]], environment, b'{"session_id": "start"}')
+        time.sleep(2)
 
 
 def describe(name: str, spent: Sequence[float], right: str = "") -> str:
@@ -118,6 +140,8 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--beside", nargs=2, metavar=("PROGRAM", "DATABASE"), help="another build and its database")
+    parser.add_argument("--server", action="store_true", help="run an MCP server meanwhile")
+    parser.add_argument("--busy", type=int, default=0, metavar="N", help="keep the processors busy with N processes")
     parser.add_argument("--prompts", action="store_true", help="also list each prompt")
     options = parser.parse_args()
     transcripts = Path(os.environ.get("PASTCHATS_SHARED", "../shared")) / "transcripts"
@@ -130,12 +154,16 @@ def main() -> None:
     print(timing.machine())
     with tempfile.TemporaryDirectory() as home:
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("PASTCHATS", "XDG"))}
-        environment |= {"HOME": home, "PASTCHATS_MEMORY_HOOK_SECONDS": "60"}
+        environment |= {"HOME": home, "PASTCHATS_MEMORY_HOOK_SECONDS": "2" if options.busy else "60"}
+        server = [timing.PROGRAM, "mcp", "--db", str(database)] if options.server else []
+        start_background(server, options.busy, environment)
         for _ in range(options.rounds):
             for program, path, prompts in builds.values():
                 ask(program, path, prompts, environment)
             for name, statement in FLOORS.items():
                 floors[name] += [run([sys.executable, "-c", statement], environment)[0] for _ in range(10)]
+    for process in MEANWHILE:
+        process.kill()
     print("| ms of the processor | of | median | most | right |\n|---|--:|--:|--:|--:|")
     for name, spent in floors.items():
         print(describe(name, spent))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pastchats_memory.errors import MemoryFault
 
+TYPE_CHECKING = False  # a hook does without the import of typing
 if TYPE_CHECKING:
     from pastchats_memory.memory import Memory
     from pastchats_memory.model import Hit, Item, RecallBlock
 
+__version__ = "0.1.0"
 __all__ = ["Hit", "Item", "Memory", "MemoryFault", "RecallBlock"]
 
 

@@ -30,6 +30,13 @@ def main() -> None:
         signal.signal(signal.SIGINT, _interrupted)
     if sys.argv[1:2] in (["recall"], ["search"]):
         _hurry(sys.argv)
+    from pastchats_memory import __version__
+
+    if sys.argv[1:] == ["--version"] and sys.stdout is not None:  # click alone would take most of the time
+        with suppress(OSError):  # click explains it
+            sys.stdout.write(f"pastchats-memory, version {__version__}\n")
+            sys.stdout.flush()
+            return
     from pastchats_memory import cli
 
     cli.main()

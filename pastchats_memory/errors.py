@@ -25,7 +25,9 @@ Any other exception is a bug and stays a traceback.
 
 from __future__ import annotations
 
-from typing import ClassVar
+TYPE_CHECKING = False  # a hook does without the import of typing
+if TYPE_CHECKING:
+    from typing import ClassVar
 
 
 class MemoryFault(Exception):

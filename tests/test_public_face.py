@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
 from program import IS_BARE, Program
@@ -23,6 +24,10 @@ def test_the_package_shows_exactly_its_sorted_names() -> None:
         assert getattr(pastchats_memory, name).__name__ == name
     with pytest.raises(AttributeError, match="no attribute 'Manager'"):
         _ = pastchats_memory.Manager
+
+
+def test_the_version_is_that_of_the_installation() -> None:
+    assert pastchats_memory.__version__ == version("pastchats-memory")
 
 
 def test_memory_opens_searches_and_recalls_as_the_readme_says(demo: Program) -> None:

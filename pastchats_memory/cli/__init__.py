@@ -13,6 +13,7 @@ from types import TracebackType
 
 import click
 
+from pastchats_memory import __version__
 from pastchats_memory.errors import DatabaseMissing, LibraryBroken, MemoryFault, UsageFault
 from pastchats_memory.text.display import one_line, sanitise
 from pastchats_memory.text.encoding import utf8
@@ -186,7 +187,7 @@ class LazyGroup(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog="Every command has examples in its own help: pastchats-memory search --help",
 )
-@click.version_option(package_name="pastchats-memory", prog_name="pastchats-memory")
+@click.version_option(__version__, prog_name="pastchats-memory")
 def program() -> None:
     """Recall what was tried before, what worked and what failed, from conversations already on your disk.
 

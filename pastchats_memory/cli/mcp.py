@@ -28,7 +28,10 @@ def command(port: int | None, allow_write: bool, db: str | None) -> int:
 
     For Claude Code: claude mcp add pastchats-memory -- pastchats-memory mcp
     """
+    from pastchats_memory.hooks.listening import listening
     from pastchats_memory.mcp import serve
 
-    serve(load(db), lambda line: click.echo(line, err=True), allow_write=allow_write, port=port)
+    config = load(db)
+    with listening(config):
+        serve(config, lambda line: click.echo(line, err=True), allow_write=allow_write, port=port)
     return DONE

@@ -36,11 +36,13 @@ def command(host: str, port: int, token: str | None, chat_endpoint: str | None, 
     GET /search, /recall, /context, /items/ID, /tasks, /api/v1/search/semantic and POST /v1/chat/completions, all described
     at /openapi.json.
     """
+    from pastchats_memory.hooks.listening import listening
     from pastchats_memory.http import Address, serve
 
     if token == "":  # empty, so no secret # nosec B105
         raise click.BadParameter("it is empty; is the variable that it comes from set?", param_hint="--token")
     config = load(db, flags={"server_token": token, "chat_endpoint": chat_endpoint})
     warn(config.warnings)
-    serve(config, Address(host, port), lambda line: click.echo(line, err=True), with_new_token=new_token)
+    with listening(config):
+        serve(config, Address(host, port), lambda line: click.echo(line, err=True), with_new_token=new_token)
     return DONE

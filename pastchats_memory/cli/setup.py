@@ -23,6 +23,7 @@ from pastchats_memory.hooks import background, spool
 from pastchats_memory.hooks.install import SKILL, advice
 from pastchats_memory.hooks.parts import AgentPart, list_parts, list_removals
 from pastchats_memory.hooks.prompt import query_for
+from pastchats_memory.hooks.state import encode_path
 from pastchats_memory.ingest.forecast import Forecast
 from pastchats_memory.memory.indexing import find_readable_histories, list_sources, survey_histories
 from pastchats_memory.text.display import escape_path, one_line, sanitise
@@ -173,7 +174,7 @@ class _Setup:
         state = state_folder()
         most = round(survey.bytes * FOREGROUND_S / survey.seconds) if _is_long(survey) else None
         if is_indexing and most is not None:  # on disk before anything else: a kill now costs nothing
-            spool.add(state, spool.IndexRequest(spool.EVERY_AGENT, spool.encode_path(str(config.database))))
+            spool.add(state, spool.IndexRequest(spool.EVERY_AGENT, encode_path(str(config.database))))
         with options.open_memory(self._db, create=is_indexing) as memory:
             if is_indexing:
                 options.be_nice()

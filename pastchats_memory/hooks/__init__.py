@@ -8,20 +8,23 @@ import signal
 import sys
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
-from pastchats_memory.files.folders import DATABASE_VARIABLE, JUDGING_VARIABLE
-from pastchats_memory.formats.base.hooks import replaced_input
+from pastchats_memory.files.folders import JUDGING_VARIABLE
 from pastchats_memory.hooks.limit import seconds_since_start
-from pastchats_memory.hooks.state import find_state, is_any_waiting, name_state
+from pastchats_memory.hooks.server_socket import ask_server
+from pastchats_memory.hooks.state import find_state, is_any_waiting, name_database, name_state
 
+TYPE_CHECKING = False  # a hook does without the import of typing
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from pastchats_memory.formats.base.format import Format
     from pastchats_memory.formats.base.hooks import HookDialect
+    from pastchats_memory.hooks.block import OpenMemory
     from pastchats_memory.hooks.event import HookEvent
+
+    Work = Callable[[], bytes]
 
 LIMIT_S = 2.0
 """From the start of the process to its end, unless PASTCHATS_MEMORY_HOOK_SECONDS says otherwise."""
@@ -40,43 +43,81 @@ CAN_FORK = hasattr(os, "fork")
 def main(arguments: list[str]) -> None:
     """Answer an event of an agent, such as `["claude-code", "UserPromptSubmit"]`, and end the process with 0.
 
-    A request to index is on disk before anything else is imported. A child answers prompts, and this process waits for it
-    until the limit. So a library that hangs or aborts does no harm, and an answer is passed on only if it is complete.
+    A server of this memory answers if one listens. Otherwise a request to index is on disk before anything else is imported,
+    a child answers, and this process waits for it until the limit. So a library that hangs or aborts does no harm, and an
+    answer is passed on only if it is complete.
     """
     if os.environ.get(JUDGING_VARIABLE):
         os._exit(0)
     seconds = max(0.1, _seconds(os.environ.get("PASTCHATS_MEMORY_HOOK_SECONDS")) - AROUND_S)
     start = time.monotonic() - seconds_since_start()
     try:
-        _handle(arguments, start + seconds)
+        body = _read_input(start + seconds)
+        answer = (
+            None if body is None else ask_server(arguments, _find_database(arguments), body, start + seconds - ANSWER_S)
+        )
+        if answer is None:
+            _respond_here(arguments, body, start + seconds)
+        elif answer:
+            _write(answer)
     except Exception as fault:  # noqa: BLE001 - the last resort: no fault of ours may cost anybody a prompt
         _log(arguments, getattr(fault, "kind", type(fault).__name__), time.monotonic() - start)
     finally:
         os._exit(0)
 
 
-def _handle(arguments: list[str], give_up: float) -> None:
-    """Write down what is to be indexed, and answer if the event has an answer and this hook gets a place in time.
+def _respond_here(arguments: list[str], body: bytes | None, give_up: float) -> None:
+    """Respond without a server, if this hook gets a place in time.
 
     A hook waits for its place before it imports anything heavy. If many start at once, those that wait leave the processors
     to those that answer.
     """
+
+    def is_admitted(state: str | None) -> bool:
+        from pastchats_memory.hooks.answer_queue import wait_in_queue
+
+        return wait_in_queue(state, give_up - ANSWER_S)
+
+    def give(work: Work) -> bytes | None:
+        return _answer_in_time(lambda: _log_faults(work, arguments), arguments, give_up)
+
+    respond(arguments, body, _find_database(arguments), give, is_admitted)
+
+
+def respond(
+    arguments: list[str],
+    body: bytes | None,
+    database: str | None,
+    give: Callable[[Work], bytes | None],
+    is_admitted: Callable[[str | None], bool] = lambda _: True,
+    *,
+    folder: str | None = None,
+    open_memory: OpenMemory | None = None,
+) -> None:
+    """Write down what is to be indexed, and answer an event if it has an answer.
+
+    Args:
+        arguments: the agent and the event.
+        body: what the agent sends; None if it never came.
+        database: the file; None for the configured one.
+        give: gives the agent what the work returns, and returns it; None if there is no time left.
+        is_admitted: tells, with the folder of the hooks' state, whether there is room for an answer that takes long.
+        folder: whose configuration counts if the event names none; None for the working directory.
+        open_memory: opens the memory of a configuration for a search; None to open it for one question.
+
+    Raises:
+        Exception: whatever the work raises.
+    """
     from pastchats_memory.formats.registry import load_format
-    from pastchats_memory.hooks.answer_queue import wait_in_queue
-    from pastchats_memory.hooks.given import note_given
 
     format_ = load_format(arguments[0])
     agent = format_.hooks
     if agent is None:
         return
     action = agent.events[arguments[1]]
-    database = _find_database(arguments)
     state = name_state(database)
-    if action == "recall" and not wait_in_queue(state, give_up - ANSWER_S):
-        _note(state, arguments, "stayed silent, since many hooks ran at once")
-        return
-    received = _parse(arguments, _read_input(give_up))
-    if _briefs(agent, action, received) and not wait_in_queue(state, give_up - ANSWER_S):
+    received = _parse(arguments, body)._replace(folder=folder)
+    if (action == "recall" or _briefs(agent, action, received)) and not is_admitted(state):
         _note(state, arguments, "stayed silent, since many hooks ran at once")
         return
     if action in ("greet", "compact", "index"):
@@ -89,12 +130,14 @@ def _handle(arguments: list[str], give_up: float) -> None:
         background.start(find_state(database))
     did = "asked for an index run" if action in ("compact", "index") else "stayed silent"
     if _is_answered(action, received) or _briefs(agent, action, received):
-        answer = _answer_in_time(lambda: _work(arguments, format_, received, database), arguments, give_up)
+        answer = give(lambda: _encode(_answer(format_, arguments[1], received, database, open_memory)))
         if answer is None:
             did = "ran out of time"
         elif answer:
+            from pastchats_memory.hooks.given import note_given
+
             did = f"gave {len(answer):,} bytes"
-            note_given(state, agent.name, action, received.session, _name_database(database), answer)
+            note_given(state, agent.name, action, received.session, name_database(database), answer)
     _note(state, arguments, did)
 
 
@@ -165,7 +208,7 @@ def _request_index(folder: Path | None, agent: str, database: str | None, transc
     """Write a request to index down, and start the process that fulfils it."""
     from pastchats_memory.hooks.spool import IndexRequest, add
 
-    request = IndexRequest(agent, _name_database(database), transcript)
+    request = IndexRequest(agent, name_database(database), transcript)
     is_stored = False
     with suppress(OSError):  # a full or read-only disk: the request is handed over without one
         if folder is not None:
@@ -174,16 +217,6 @@ def _request_index(folder: Path | None, agent: str, database: str | None, transc
     from pastchats_memory.hooks import background
 
     background.start(folder, None if is_stored else request)
-
-
-def _name_database(database: str | None) -> str | None:
-    """Return the path of the database in UTF-8; None for the configured one."""
-    from pastchats_memory.hooks.spool import encode_path
-
-    named = database or os.environ.get(DATABASE_VARIABLE)
-    if named and not named.startswith("~"):
-        named = os.path.abspath(named)  # noqa: PTH100 - resolve() would follow links
-    return named and encode_path(named)
 
 
 def _answer_in_time(work: Callable[[], bytes], arguments: list[str], give_up: float) -> bytes | None:
@@ -195,9 +228,13 @@ def _answer_in_time(work: Callable[[], bytes], arguments: list[str], give_up: fl
     if answer is None:
         _log(arguments, "timeout", 0.0)
     if answer:
-        with suppress(OSError, AttributeError, ValueError):  # the agent is gone, or never opened a pipe
-            os.write(sys.stdout.fileno(), answer)
+        _write(answer)
     return answer
+
+
+def _write(answer: bytes) -> None:
+    with suppress(OSError, AttributeError, ValueError):  # the agent is gone, or never opened a pipe
+        os.write(sys.stdout.fileno(), answer)
 
 
 def _run_in_child(work: Callable[[], bytes], give_up: float) -> bytes | None:
@@ -232,28 +269,35 @@ def _run_in_thread(work: Callable[[], bytes | None], give_up: float) -> bytes | 
     return results[0] if results else None
 
 
-def _work(arguments: list[str], format_: Format, received: HookEvent, database: str | None) -> bytes:
-    """Return the answer as a line of JSON; empty for none."""
-    import json
-
+def _log_faults(work: Work, arguments: list[str]) -> bytes:
+    """Return the answer; empty after a fault."""
     start = time.monotonic()
     try:
-        answer = _answer(format_, arguments[1], received, database)
+        return work()
     except Exception as fault:  # noqa: BLE001 - the last resort: no fault of ours may cost anybody a prompt
         _log(arguments, getattr(fault, "kind", type(fault).__name__), time.monotonic() - start)
         return b""
+
+
+def _encode(answer: dict[str, object] | None) -> bytes:
+    """Return the answer as a line of JSON; empty for none."""
+    import json
+
     return b"" if answer is None else json.dumps(answer).encode() + b"\n"
 
 
-def _answer(format_: Format, event: str, received: HookEvent, database: str | None) -> dict[str, object] | None:
+def _answer(
+    format_: Format, event: str, received: HookEvent, database: str | None, open_memory: OpenMemory | None = None
+) -> dict[str, object] | None:
     agent = format_.hooks
     if agent is None:
         return None
     action = agent.events[event]
     if _briefs(agent, action, received):
+        from pastchats_memory.formats.base.hooks import replaced_input
         from pastchats_memory.hooks.brief import brief_subagent
 
-        arguments = brief_subagent(received, database)
+        arguments = brief_subagent(received, database, open_memory)
         return replaced_input(event, agent.input_key, arguments) if arguments else None
     if action in ("warn", "cure"):
         from pastchats_memory.hooks import warning
@@ -264,11 +308,11 @@ def _answer(format_: Format, event: str, received: HookEvent, database: str | No
 
         context = greet(received, database, format_)
     else:
-        context = _recall(format_, received, database)
+        context = _recall(format_, received, database, open_memory)
     return agent.context(event, context) if context else None
 
 
-def _recall(format_: Format, received: HookEvent, database: str | None) -> str | None:
+def _recall(format_: Format, received: HookEvent, database: str | None, open_memory: OpenMemory | None) -> str | None:
     """Return the context for a prompt; most prompts of a session steer it without a new topic, and get none."""
     from pastchats_memory.hooks.prompt import goes_on, is_worth_asking, strip_wrappers
 
@@ -281,7 +325,7 @@ def _recall(format_: Format, received: HookEvent, database: str | None) -> str |
         return None
     from pastchats_memory.hooks import answers
 
-    return answers.recall(received, database)
+    return answers.recall(received, database, open_memory)
 
 
 def _read_input(give_up: float) -> bytes | None:

@@ -6,7 +6,6 @@ database or the configuration cannot be read.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pastchats_memory.config import Config, load
@@ -20,14 +19,17 @@ from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.text.encoding import utf8
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pastchats_memory.hooks.block import OpenMemory
     from pastchats_memory.hooks.event import HookEvent
     from pastchats_memory.model import RecallBlock
 
 
-def recall(event: HookEvent, database: str | None) -> str | None:
+def recall(event: HookEvent, database: str | None, open_memory: OpenMemory | None = None) -> str | None:
     """Return the block for the event's prompt; None if it needs none or nothing fits."""
     state = find_state(database) if event.session else None
-    block = find_block(event, database, state)
+    block = find_block(event, database, state, open_memory)
     if block is None or not block.entries:
         return None
     from pastchats_memory.hooks.block import give
@@ -35,7 +37,9 @@ def recall(event: HookEvent, database: str | None) -> str | None:
     return give(block, state, event.session)
 
 
-def find_block(event: HookEvent, database: str | None, state: Path | None = None) -> RecallBlock | None:
+def find_block(
+    event: HookEvent, database: str | None, state: Path | None = None, open_memory: OpenMemory | None = None
+) -> RecallBlock | None:
     """Return the block for the event's prompt; None if there is nothing to say.
 
     Words decide if they can. Only otherwise are NumPy and the model imported.
@@ -44,10 +48,11 @@ def find_block(event: HookEvent, database: str | None, state: Path | None = None
         event: the prompt, with folder and session.
         database: the file; None for the configured one.
         state: the folder that tells what the session has already; None for nothing.
+        open_memory: opens the memory for a search; None to open it for one question.
     """
     if not is_worth_asking(event.prompt):
         return None
-    config = load(database, here=Path(event.cwd) if event.cwd else None)
+    config = load(database, here=event.here)
     project = utf8(project_at(event.cwd)) if event.cwd else None
     with open_database(config.database, create=False, vec0=False) as opened, opened.snapshot():
         if project is not None and (repeated := _find_repeated(opened, event, project, state)):
@@ -66,7 +71,7 @@ def find_block(event: HookEvent, database: str | None, state: Path | None = None
         found = block.find_by_words(opened, evidence, request) if evidence and is_known else None
         if found is not None and not _may_team_answer(opened, config, query, project):
             return found
-    return block.find_by_search(request, config)
+    return block.find_by_search(request, config, open_memory)
 
 
 def _find_repeated(database: Database, event: HookEvent, project: str, state: Path | None) -> RecallBlock | None:

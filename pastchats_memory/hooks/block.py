@@ -22,7 +22,8 @@ from pastchats_memory.text.recall_block import RECALL_PREAMBLE
 from pastchats_memory.text.words import words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from pastchats_memory.hooks.event import HookEvent
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from pastchats_memory.model import RecallBlock
     from pastchats_memory.recall.word_evidence import WordEvidence
     from pastchats_memory.store.database import Database
+
+    OpenMemory = Callable[[Config], AbstractContextManager[Memory]]
 
 LIMIT = 3
 """Entries of a block."""
@@ -69,13 +72,9 @@ def _hide_private(database: Database, request: RecallRequest) -> Database:
     return database.hide((private | private_among(unchecked)) - {request.current_project})
 
 
-def find_by_search(request: RecallRequest, config: Config) -> RecallBlock:
-    """Return the block of a search by words and meaning; the model loads while the rest is imported."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads that nothing here has work for
-    from pastchats_memory.embed.packaged import load_in_background
-
-    load_in_background()
-    with open_memory(config) as memory:
+def find_by_search(request: RecallRequest, config: Config, open_memory: OpenMemory | None = None) -> RecallBlock:
+    """Return the block of a search by words and meaning."""
+    with (open_memory or _open_for_one_question)(config) as memory:
         return memory.recall(
             request.search.text,
             request.budget,
@@ -96,8 +95,12 @@ def give(block: RecallBlock, state: Path | None, session_id: str | None) -> str:
     return f"{RECALL_PREAMBLE}\n{block.text}"
 
 
-def open_memory(config: Config) -> Memory:
-    """Open the memory of a configuration, which brings NumPy."""
+def _open_for_one_question(config: Config) -> Memory:
+    """Open the memory of a configuration, which brings NumPy; the model loads while the rest is imported."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads that nothing here has work for
+    from pastchats_memory.embed.packaged import load_in_background
+
+    load_in_background()
     from pastchats_memory.memory import Memory
 
     return Memory.open(config.database, create=False, config=config, is_urgent=True)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _SIGNS = r"(?i)error|fail|fatal|denied|refused|reject|missing|no such|not found|unknown|unrecogni|invalid|cannot|unable|exit.?code"
 """Words in the results of failed commands."""
@@ -26,6 +29,16 @@ class HookEvent(NamedTuple):
     """Its result: an object or a text."""
     source: str = ""
     """Why a session starts: `startup`, `resume`, `clear` or `compact`."""
+    folder: str | None = None
+    """Working directory of a hook that another process answers."""
+
+    @property
+    def here(self) -> Path | None:
+        """Return the folder whose configuration counts; None for the working directory."""
+        from pathlib import Path
+
+        named = self.cwd or self.folder
+        return Path(named) if named else None
 
 
 def parse_event(body: object) -> HookEvent:

@@ -67,7 +67,7 @@ def recall_where(event: HookEvent, database: str | None) -> str | None:
 
 
 def _load(event: HookEvent, database: str | None) -> Config:
-    return load(database, here=Path(event.cwd) if event.cwd else None)
+    return load(database, here=event.here)
 
 
 def _find_lost(opened: Database, event: HookEvent, format_: Format, config: Config) -> Packet | None:

@@ -8,7 +8,6 @@ Functions that write raise OSError.
 from __future__ import annotations
 
 import json
-import os
 from _blake2 import blake2b  # hashlib would bring OpenSSL, which a hook has no use for
 from contextlib import suppress
 from pathlib import Path
@@ -33,11 +32,6 @@ class IndexRequest(NamedTuple):
     def encode(self) -> str:
         """Return the request as JSON, in ASCII."""
         return json.dumps(self)
-
-
-def encode_path(path: str) -> str:
-    """Return a path as a request names it, in UTF-8 whatever the locale is."""
-    return os.fsencode(path).decode("utf-8", "surrogateescape")
 
 
 def parse_request(text: bytes | str) -> IndexRequest | None:

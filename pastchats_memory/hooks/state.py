@@ -6,10 +6,10 @@ This module imports little: a hook uses it at every event.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from pastchats_memory.files.folders import DATABASE_VARIABLE, find_state_folder
 
+TYPE_CHECKING = False  # as in `hooks`
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -34,6 +34,19 @@ def name_state(database: str | None) -> str | None:
         return found
     named = database or os.environ.get(DATABASE_VARIABLE)
     return os.path.abspath(f"{named}-hooks") if named else None  # noqa: PTH100 - resolve() would follow links
+
+
+def name_database(database: str | None) -> str | None:
+    """Return the full path of the database that is named, as a request has it; None for the configured one."""
+    named = database or os.environ.get(DATABASE_VARIABLE)
+    if named and not named.startswith("~"):
+        named = os.path.abspath(named)  # noqa: PTH100 - resolve() would follow links
+    return named and encode_path(named)
+
+
+def encode_path(path: str) -> str:
+    """Return a path as a request names it, in UTF-8 whatever the locale is."""
+    return os.fsencode(path).decode("utf-8", "surrogateescape")
 
 
 def is_any_waiting(folder: str) -> bool:

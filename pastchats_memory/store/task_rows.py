@@ -229,10 +229,11 @@ def aspect_owners(database: Database, ids: Sequence[int]) -> dict[int, int]:
     own = "{0}.comment_id IS NULL AND {0}.attachment_id IS NULL"
     return dict(
         database.run(
-            "SELECT a.id, t.id FROM visible_task_texts x "
-            f"JOIN visible_task_texts t ON t.task_id = x.task_id AND t.aspect = '' AND {own.format('t')} "
-            "JOIN visible_task_texts a ON a.task_id = x.task_id AND a.aspect != '' "
-            f"WHERE {own.format('x')} AND x.id IN (SELECT value FROM json_each(?))",
+            # The planner would begin with every text of its kind.
+            "SELECT a.id, t.id FROM json_each(?) i CROSS JOIN visible_task_texts x ON x.id = i.value "
+            f"CROSS JOIN visible_task_texts t ON t.task_id = x.task_id AND t.aspect = '' AND {own.format('t')} "
+            "CROSS JOIN visible_task_texts a ON a.task_id = x.task_id AND a.aspect != '' "
+            f"WHERE {own.format('x')}",
             (orjson.dumps([id_ for id_ in ids if id_ > FIRST_TEXT]).decode(),),
         )
     )

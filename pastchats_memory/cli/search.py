@@ -48,7 +48,11 @@ def command(memory: Memory, query: str, explain: bool, **how: Any) -> CommandRes
     return CommandResult(
         lambda: build_search(hits, memory.resume_lines(hits), explain=explain),
         lambda: list_hits(
-            hits, memory.outcomes_of(hits) if how["outcome"] else {}, _fold, explain=explain, is_first=how["page"] == 1
+            hits,
+            memory.outcomes_of(hits) if how["outcome"] or how["team"] else {},
+            _fold,
+            explain=explain,
+            is_first=how["page"] == 1,
         ),
         is_found=bool(hits),
         nothing="Nothing found at the team." if how["team"] else f"Nothing found.{further}",

@@ -558,16 +558,18 @@ class Memory:
     def outcomes_of(self, hits: Iterable[Hit]) -> dict[str, str]:
         """Return the outcomes of the turns among the hits, by id; `unknown` if the evidence is too weak.
 
-        A turn whose episode was not derived yet is left out.
+        A turn whose episode was not derived yet is left out. The team's turns bring theirs.
         """
         from pastchats_memory.store import outcomes, turns
 
+        hits = list(hits)
+        shared = {hit.id: str(hit.metadata["outcome"]) for hit in hits if hit.author and "outcome" in hit.metadata}
         with self._database.snapshot():
             items = turns.items(
                 self._database, [int(hit.id) for hit in hits if hit.type == "prompt" and not hit.author]
             )
             endings = ((item.id, outcomes.of_turn(self._database, item)) for item in items)
-            return {str(id_): ending.outcome for id_, ending in endings if ending is not None}
+            return shared | {str(id_): ending.outcome for id_, ending in endings if ending is not None}
 
     def lessons(self, project: str | None = ".", limit: int = 10) -> tuple[list[Lesson], tuple[str, ...]]:
         """Return what failed repeatedly in a project, each with what ended it, and warnings.

@@ -146,7 +146,10 @@ def _compute_cosine(row: Received, vector: Sequence[float] | None, key: str) -> 
 
 def _build_hit(row: Received, weights: dict[str, float], similarity: float | None, fit: float | None) -> Hit:
     snippet = " ".join(excerpt(row.text, weights, SNIPPET_WIDTH).split())
-    ranked = {**UNRANKED, "score": row.score, "similarity": similarity, "relevance": fit, "snippet": snippet}
+    ranked = {
+        **UNRANKED, "score": row.score, "similarity": similarity, "relevance": fit, "snippet": snippet,
+        "lexical_rank": row.lexical_rank, "semantic_rank": row.semantic_rank,
+    }  # fmt: skip
     return Hit(
         **ranked,
         id=shorten_id(row.id),
@@ -159,7 +162,7 @@ def _build_hit(row: Received, weights: dict[str, float], similarity: float | Non
         conversation_id=row.body.get("conversation_id"),
         turn_index=row.body["turn_index"],
         timestamp=row.body.get("timestamp"),
-        metadata=row.body["metadata"],
+        metadata={**row.body["metadata"], "outcome": row.outcome},
         author=row.author,
     )
 

@@ -206,10 +206,10 @@ class Collection:
                 self._client.delete(COLLECTION, ids=list(ids[start : start + BATCH_ROWS]))
 
     def search(self, question: TeamQuestion) -> list[Row]:
-        """Return rows, best first, each with the `score` of Milvus's ranker."""
+        """Return rows, best first, each with the `score` of Milvus's ranker and its rank in both lists."""
         from pymilvus import AnnSearchRequest, RRFRanker
 
-        requests = []
+        requests: list[Any] = []
         if question.vector is not None:
             same_model = f'({question.condition}) and model == "{require_hex(question.model)}"'
             metric = {"metric_type": "COSINE"}
@@ -224,7 +224,26 @@ class Collection:
             (found,) = self._client.hybrid_search(
                 COLLECTION, requests, RRFRanker(RRF_K), limit=question.limit, output_fields=fields
             )
-        return [dict(one["entity"]) | {"score": float(one["distance"])} for one in found]
+            ranks = {one.anns_field: self._rank(one) for one in requests}
+        lists = {"lexical_rank": ranks.get("words", {}), "semantic_rank": ranks.get("dense", {})}
+        return [
+            dict(one["entity"])
+            | {"score": float(one["distance"])}
+            | {name: placed.get(one["entity"]["id"]) for name, placed in lists.items()}
+            for one in found
+        ]
+
+    def _rank(self, request: Any) -> dict[str, int]:
+        """Return the places of the rows in one list, from 1 on, by their ids."""
+        (found,) = self._client.search(
+            COLLECTION,
+            request.data,
+            request.expr,
+            request.limit,
+            search_params=request.param,
+            anns_field=request.anns_field,
+        )
+        return {one["id"]: place for place, one in enumerate(found, start=1)}
 
 
 def _build_schema(client: MilvusClient, dim: int) -> CollectionSchema:

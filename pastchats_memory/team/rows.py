@@ -202,6 +202,8 @@ class Received(NamedTuple):
     model: str
     body: Body
     score: float = 0.0
+    lexical_rank: int | None = None
+    semantic_rank: int | None = None
 
 
 def read_row(row: Row) -> Received | None:
@@ -224,9 +226,8 @@ def read_row(row: Row) -> Received | None:
     path = row["citation"].removesuffix(f":{line}") if isinstance(line, int) else row["citation"]
     vector = [float(one) for one in row["dense"]]
     names = (row["project"], row["role"], row["outcome"], path, row["digest"], row["text"])
-    return Received(
-        row["id"], row["kind"], author, row["member"], *names, vector, row["model"], body, row.get("score", 0.0)
-    )
+    ranked = {name: row[name] for name in ("score", "lexical_rank", "semantic_rank") if name in row}
+    return Received(row["id"], row["kind"], author, row["member"], *names, vector, row["model"], body, **ranked)
 
 
 def build_body(row: Received) -> Body | None:

@@ -50,6 +50,18 @@ def test_search_at_the_team_refuses_what_milvus_has_not(bob: Person) -> None:
         assert shell_of(bob)("search", "--team", "webhook", *words).status == 2
 
 
+def test_search_at_the_team_shows_ranks_and_outcomes_as_search_does(ada: Person, bob: Person) -> None:
+    ada.share("billing")
+    done = shell_of(bob)("search", "--team", "webhook", "--json")
+    found = json.loads(done.stdout)["results"]
+    assert {hit["semantic_rank"] for hit in found} == {1, 2, 3}
+    assert 1 in {hit["lexical_rank"] for hit in found}
+    assert {hit["metadata"]["outcome"] for hit in found} <= {"worked", "unknown"}
+    shown = shell_of(bob)("search", "--team", "webhook").stdout
+    assert ", words 1, meaning " in shown
+    assert "(worked) · " in shown or "(unknown) · " in shown
+
+
 def test_nothing_found_is_exit_code_one(bob: Person) -> None:
     done = shell_of(bob)("search", "--team", "webhook")
     assert (done.status, done.stdout) == (1, "")

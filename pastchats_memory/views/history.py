@@ -16,6 +16,10 @@ HEADINGS = {"worked_on": "Worked on", "worked": "Worked", "open": "Failed or ope
 """Heading of each section of a digest."""
 DAY = 10
 """Characters of an ISO date."""
+SHOWN = ("asked", "answered", "shown_by")
+"""Texts of an attempt that its line shows."""
+_TAG = re.compile(r"(?P<code>`[^`\n]{1,200}`)|</[A-Za-z][^<>\n]{0,200}>|(?<!\w)<[A-Za-z][^<>\n]{0,200}>")
+_ANGLES = re.compile(r"<(?P<inner>[A-Za-z/!?|][^<>\n]{0,200})(?P<end>>?)")
 LONG_PATH = 60
 """Characters of a path that is shortened."""
 END_PARTS = 2
@@ -63,10 +67,20 @@ def _render_line(line: DigestLine) -> str:
 def _render_attempt(attempt: Attempt, title: str) -> tuple[str, str]:
     """Render an episode as an item of a list, whose text cannot leave it or fetch a picture, and its source."""
     path = _shorten_path(from_home(attempt.source_path))
-    quotation, source = render_attempt_lines(attempt._replace(asked=title, source_path=path))
+    plain = {name: drop_markup(text) for name, text in {**attempt._asdict(), "asked": title}.items() if name in SHOWN}
+    quotation, source = render_attempt_lines(attempt._replace(source_path=path, **plain))
     if not attempt.source_path:
         source = f"Source: made by hand · id {escape_name(attempt.id)}"
     return f"- {escape_name(quotation.removeprefix('> '))}", f"  {source}"
+
+
+def drop_markup(text: str) -> str:
+    """Return a text without tags; one that the text talks about, in a code span or behind a word, stays as `‹time›`."""
+    return _ANGLES.sub(_round_off, _TAG.sub(lambda found: found["code"] or " ", text)).strip()
+
+
+def _round_off(found: re.Match[str]) -> str:
+    return f"‹{found['inner']}{'›' if found['end'] else ''}"
 
 
 def _shorten_path(path: str) -> str:

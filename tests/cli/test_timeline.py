@@ -11,6 +11,7 @@ from program import Program
 
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.text.dates import parse_span, parse_time
+from pastchats_memory.views.history import drop_markup
 
 
 def write_chat(path: Path, project: str, *turns: tuple[str, str, str]) -> Path:
@@ -168,6 +169,19 @@ def test_a_hostile_prompt_stays_in_its_line(garden: Program) -> None:
         assert "\x1b" not in shown
         assert [line for line in shown.splitlines() if line.startswith("  Source: /etc")] == []
         assert not [line for line in shown.splitlines() if line.startswith("- Source")]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("<time>2026-04-15</time> Why does the pump stop?", "2026-04-15 Why does the pump stop?"),
+        ("Put a `<time datetime>` around the date", "Put a `‹time datetime›` around the date"),
+        ("Return a List<String> if a < b", "Return a List‹String› if a < b"),
+        ("Read <unfinished", "Read ‹unfinished"),
+    ],
+)
+def test_no_markup_of_a_transcript_stands_in_a_digest(text: str, shown: str) -> None:
+    assert " ".join(drop_markup(text).split()) == shown
 
 
 def test_a_private_project_is_left_out_elsewhere(garden: Program) -> None:

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import click
 
-from pastchats_memory.cli import COMMANDS, program
+from pastchats_memory.cli import COMMANDS, GROUPS, program
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.registry import BUILT_IN, load_format
 from pastchats_memory.http.routes import ROUTES
@@ -103,7 +103,9 @@ def replace_region(text: str, generated: str) -> str:
 
 def render_commands() -> str:
     """Render the reference of every command from its help."""
-    rows = [f"| [`{name}`](#{name}) | {summary} |" for name, summary in COMMANDS.items()]
+    rows = []
+    for title, commands in GROUPS.items():
+        rows += [f"| **{title}** | |", *(f"| [`{name}`](#{name}) | {summary} |" for name, summary in commands.items())]
     parts = ["\n".join(["| Command | What it does |", "|---|---|", *rows])]
     context = click.Context(program, info_name="pastchats-memory", **program.context_settings)
     for name in COMMANDS:

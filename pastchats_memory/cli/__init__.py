@@ -21,57 +21,76 @@ from pastchats_memory.text.encoding import utf8
 DONE, NOTHING, EXPLAINED, BUG, INTERRUPTED = 0, 1, 2, 70, 130
 """Exit codes: found or done; nothing found; an explained error; a bug; interrupted."""
 
-COMMANDS = {
-    "setup": "Index your histories, connect your agents and recall",
-    "index": "Index conversations, notes and tasks on disk",
-    "search": "Search turns, notes and tasks",
-    "recall": "Print earlier experience to read before work",
-    "context": "Print the best few excerpts within a token budget",
-    "show": "Show one item in full, with its neighbours",
-    "open": "Open the source of a hit in your editor",
-    "resume": "Print the command that resumes a session",
-    "where": "Show where the last session here stopped",
-    "handoff": "Print a page with which another agent goes on",
-    "task": "Add, change, list and link tasks",
-    "capture": "Turn a thought into a task, or a comment on one",
-    "ask": "Answer plain questions: 'what is blocked?'",
-    "lessons": "List what failed repeatedly, and what ended it",
-    "how": "List the commands that worked here before",
-    "blame": "List the episodes that changed a file or line",
-    "timeline": "List conversations by day and project",
-    "digest": "Summarise what worked and what is open",
-    "log": "List what the hooks gave to agents",
-    "judge": "Label the outcome of an episode",
-    "similar": "List the tasks most similar to a task",
-    "find-duplicates": "List the tasks most similar to a text",
-    "duplicates": "List clusters of similar tasks",
-    "check-prior-work": "Check whether something was done before",
-    "consult-episodic-memory": "Show how similar problems were solved",
-    "status": "Show what the memory holds and how it answers",
-    "verify": "Check whether citations still hold",
-    "doctor": "Check the database, and repair a damaged one",
-    "sources": "List agent histories found on this machine",
-    "formats": "List the formats that `index` reads",
-    "config": "Show every setting and where its value comes from",
-    "reindex": "Compute embeddings or outcomes again",
-    "redact": "Remove secrets from stored text",
-    "backup": "Copy the memory into a file",
-    "restore": "Replace the memory by a backup",
-    "sync": "Share the memory between your machines by a folder",
-    "team": "Share projects with a team by Milvus",
-    "forget": "Delete selected items, and keep them out",
-    "exclude": "Keep files, folders or projects out",
-    "prune": "Delete old turns, and keep them out",
-    "purge": "Delete the whole memory",
-    "export": "Write every turn and task as JSON Lines",
-    "mcp": "Serve agents over MCP",
-    "serve": "Serve the memory over HTTP",
-    "install": "Add recall hooks to a coding agent",
-    "uninstall": "Remove those hooks",
-    "completion": "Print a completion script for bash, zsh or fish",
-    "man": "Print the manual page",
+GROUPS = {
+    "Begin": {
+        "setup": "Index your histories and connect your agents",
+        "index": "Index conversations, notes and tasks on disk",
+        "sources": "List agent histories found on this machine",
+        "formats": "List the formats that `index` reads",
+    },
+    "Ask before work": {
+        "recall": "Print earlier experience to read before work",
+        "context": "Print the best few excerpts within a token budget",
+        "check-prior-work": "Check whether something was done before",
+        "consult-episodic-memory": "Show how similar problems were solved",
+        "lessons": "List what failed repeatedly, and what ended it",
+        "how": "List the commands that worked here before",
+    },
+    "Find, read and continue": {
+        "search": "Search turns, notes and tasks",
+        "show": "Show one item in full, with its neighbours",
+        "open": "Open a conversation at a hit, in your editor",
+        "resume": "Print the command that resumes a session",
+        "blame": "List the episodes that changed a file or line",
+        "verify": "Check whether citations still hold",
+    },
+    "See what happened": {
+        "timeline": "List conversations by day and project",
+        "digest": "Summarise what worked and what is open",
+        "where": "Show where the last session here stopped",
+        "handoff": "Print a page with which another agent goes on",
+        "judge": "Label the outcome of an episode",
+    },
+    "Manage tasks": {
+        "task": "Add, change, list and link tasks",
+        "ask": "Answer plain questions: 'what is blocked?'",
+        "capture": "Turn a thought into a task, or a comment on one",
+        "similar": "List the tasks most similar to a task",
+        "find-duplicates": "List the tasks most similar to a text",
+        "duplicates": "List clusters of similar tasks",
+    },
+    "Connect agents and browsers": {
+        "install": "Add recall hooks to a coding agent",
+        "uninstall": "Remove those hooks",
+        "mcp": "Serve agents over MCP",
+        "serve": "Serve the memory over HTTP",
+        "log": "List what the hooks gave to agents",
+    },
+    "Share and save": {
+        "sync": "Share the memory between your machines by a folder",
+        "team": "Share projects with a team by Milvus",
+        "export": "Write every turn and task as JSON Lines",
+        "backup": "Copy the memory into a file",
+        "restore": "Replace the memory by a backup",
+    },
+    "Leave out and delete": {
+        "exclude": "Keep files, folders or projects out",
+        "forget": "Delete selected items, and keep them out",
+        "prune": "Delete old turns, and keep them out",
+        "purge": "Delete the whole memory",
+        "redact": "Remove secrets from stored text",
+    },
+    "Look after the memory": {
+        "status": "Show what the memory holds and how it answers",
+        "doctor": "Check the database, and repair a damaged one",
+        "config": "Show every setting and where its value comes from",
+        "reindex": "Compute embeddings or outcomes again",
+        "completion": "Print a completion script for bash, zsh or fish",
+        "man": "Print the manual page",
+    },
 }
-"""Every command with its summary, in the order in which a newcomer needs them; each line fits 80 columns."""
+"""Every command with its summary, by what people want to do; each line fits 80 columns."""
+COMMANDS = {name: summary for group in GROUPS.values() for name, summary in group.items()}
 
 RANGE = re.compile(r"is not in the range ([\d.]+)<=x<=([\d.]*\d)")
 LEAST = re.compile(r"is not in the range x>=([\d.]*\d)")
@@ -128,8 +147,10 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         """Write the list of all commands without importing one."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        longest = max(map(len, COMMANDS))
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:{longest}}", summary) for name, summary in commands.items()])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
         """Return the command; None if there is none, which click reports."""
@@ -197,6 +218,7 @@ def program() -> None:
       pastchats-memory index ~/.claude/projects
       pastchats-memory search 'retry strategy'
       pastchats-memory recall 'build webhook retries'
+      pastchats-memory    # search on the full screen
     """
 
 

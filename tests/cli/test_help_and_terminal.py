@@ -115,10 +115,18 @@ def test_help_of_the_program_names_every_command_and_shows_the_first_three(progr
     assert program("-h").stdout == run.stdout
 
 
+def test_the_help_groups_the_commands_by_what_people_want_to_do(program: Program) -> None:
+    _, *sections = re.split(r"\n\n(?=\w[\w ,]*:\n)", program("--help").stdout.partition("Options:")[2])
+    named = [re.findall(r"^  ([a-z-]+) ", section, re.MULTILINE) for section in sections]
+    assert sorted(command for group in named for command in group) == sorted(COMMANDS)
+    assert max(map(len, named)) <= 7
+    assert {"recall", "check-prior-work"} <= {*next(group for group in named if "recall" in group)}
+
+
 @pytest.mark.parametrize("arguments", [["--help"], ["task", "--help"]])
 def test_no_line_of_a_list_of_commands_is_cut_at_80_columns(program: Program, arguments: list[str]) -> None:
     shown = program.with_variables(COLUMNS="80")(*arguments).stdout
-    assert "..." not in shown.partition("Commands:")[2]
+    assert "..." not in shown.partition("Begin:" if len(arguments) == 1 else "Commands:")[2]
     assert max(map(len, shown.splitlines())) <= 80
 
 

@@ -75,6 +75,8 @@ BUILT_IN = {
     "beads": "tasks.beads:BEADS",
     "taskmaster": "tasks.taskmaster:TASKMASTER",
     "github-issues": "tasks.github_issues:GITHUB_ISSUES",
+    "taskwarrior": "tasks.taskwarrior:TASKWARRIOR",
+    "trello": "tasks.trello:TRELLO",
     "markdown": "markdown.dialogue:DIALOGUE",
     "perplexity": "markdown.perplexity:PERPLEXITY",
     "issue-files": "tasks.issue_files:ISSUE_FILES",

@@ -45,6 +45,11 @@ _CREATED = re.compile(r"➕\s*(\d{4}-\d\d-\d\d)")
 _MARKED = re.compile(
     r"(?:(?<!\s)\s+)?(?:[📅⏳🛫✅➕❌]\s*\d{4}-\d\d-\d\d|due:\d{4}-\d\d-\d\d|🔁[^📅⏳✅#]*|[🔺⏫🔼🔽⏬])"
 )
+_PROJECT = re.compile(r"\+[A-Za-z][\w/-]*")
+_RIM = re.compile(r"\A(?:[+@][A-Za-z][\w/-]* )+|(?: [+@][A-Za-z][\w/-]*)+\Z")
+"""Projects and contexts around the words of a todo.txt's line."""
+_SIGN = re.compile(r"(?<!\S)[+@]([A-Za-z])")
+"""The sign of one within them, which is a word as well."""
 _TAG = re.compile(r"(?<!\S)[#+@]([A-Za-z][\w/-]*)")
 
 
@@ -184,14 +189,17 @@ def _read_todo_txt(source: SourceFile) -> Iterator[Task]:
             continue
         dates = [moment for day in found["dates"].split() if (moment := iso_utc(day, LOCAL))]
         text = found["text"]
+        plain = one_line(_MARKED.sub("", text))
+        projects = [tag[1:] for tag in text.split() if _PROJECT.fullmatch(tag)]
         yield Task(
             native_id=f"todo-{short_hash(text)}",
-            title=one_line(_MARKED.sub("", text).strip() or text),
+            title=_SIGN.sub(r"\1", _RIM.sub("", plain)).strip() or plain or text,
             line=number,
             scope="todo.txt",
             status_raw="done" if found["done"] else "todo",
             priority=PRIORITIES.get((found["priority"] or "").strip()),
-            tags=tuple(dict.fromkeys(tag[1] for tag in _TAG.finditer(text))),
+            tags=tuple(dict.fromkeys(tag[1] for tag in _TAG.finditer(text) if tag[1] != next(iter(projects), ""))),
+            project=next(iter(projects), None),
             cwd=folder_of_project(source.path),
             created_at=dates[-1] if len(dates) > 1 or (dates and not found["done"]) else None,
             closed_at=dates[0] if dates and found["done"] else None,
@@ -200,4 +208,4 @@ def _read_todo_txt(source: SourceFile) -> Iterator[Task]:
         )
 
 
-CHECKLIST = task_format(FORMAT, 4, detect, read, verified="2026-11", is_specific=False)
+CHECKLIST = task_format(FORMAT, 5, detect, read, verified="2026-11", is_specific=False)

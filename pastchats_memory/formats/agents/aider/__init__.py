@@ -7,7 +7,7 @@ from pastchats_memory.formats.base.format import CERTAIN, Format, confident
 
 AIDER = Format(
     name="aider",
-    version=12,
+    version=13,
     detect=confident(matches, CERTAIN),
     read=read,
     verified="0.86.2, 2026-11",

@@ -39,6 +39,7 @@ _COMMAND = re.compile(r"/([a-z][a-z-]*)(?:\s+(.*))?\Z", re.DOTALL)
 _CONFIRMED = re.compile(r"\(Y\)es/\(N\)o")
 _MODEL = re.compile(r"(?:Main model|Model): (\S+)")
 _EDITED = re.compile(r"Applied edit to (.+)")
+_MARKUP, _SUFFIX = re.compile(r"[*`<>|?]|:\Z"), re.compile(r"\.\w{1,12}\Z")
 _COMMITTED = re.compile(r"Commit ([0-9a-f]{6,40}) ")
 _RAN = re.compile(r"Running (.+)")
 _LINTED = re.compile(r"# Fix any errors below")
@@ -60,7 +61,7 @@ _FOR_AIDER = re.compile(r"\bAI[!?]", re.IGNORECASE)
 LONGEST_COMMENT = 400
 """How many characters of a line are searched for a comment for aider."""
 _FAULT = re.compile(
-    r"litellm\.|Traceback|Error\b|Unable to|Skipping edits to|Only \d+ reflections allowed|The LLM did not conform|# \d+ SEARCH/REPLACE blocks? failed|(?:[\w.]{1,100}\.)?\w{0,60}(?:Error|Exception):"
+    r"litellm\.|Traceback|Error\b|Unable to|Skipping edits to .{1,300} that matches |Only \d+ reflections allowed|The LLM did not conform|# \d+ SEARCH/REPLACE blocks? failed|(?:[\w.]{1,100}\.)?\w{0,60}(?:Error|Exception):"
 )
 _RIM = r"^(?:-+\s*|(?<!\s\n)\s*|[ \t]*)"
 _THOUGHTS = (
@@ -210,7 +211,7 @@ class _SessionReader:
             for key, pattern, mark in _NOTED:
                 if self.answer is not None and (found := pattern.match(line)):
                     named, name = list_of(self.answer.metadata.setdefault(key, [])), mark + found[1].strip()
-                    if name not in named:
+                    if name not in named and (key != "files" or _is_path(found[1].strip())):
                         named.append(name)
         typed_test = self.answer is None and self.prompt is not None and _TEST.match(self.prompt.texts[0])
         place, kind, heading = _fault_in(lines, typed_test[1] or "aider --test" if typed_test else "")
@@ -250,6 +251,11 @@ def _fault_in(lines: Sequence[str], tested: str) -> tuple[int, str, str]:
     if any(map(_LINTED.match, rest)):
         return place, "error", next((found[1].strip() for found in map(_LINTER.match, rest) if found), "aider --lint")
     return place, "error", tested or ("aider --test" if any(map(_TESTED.match, rest)) else "")
+
+
+def _is_path(name: str) -> bool:
+    """Return whether a name is one of a file: aider also edits what stands above a code block, such as a sentence."""
+    return not _MARKUP.search(name) and (" " not in name or _SUFFIX.search(name) is not None)
 
 
 def _flag(draft: PendingTurn, name: str) -> None:

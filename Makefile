@@ -108,9 +108,10 @@ fuzz-http: $(VENV)/installed-dev
 fuzz-sync: $(VENV)/installed-dev
 	FUZZ_SYNC_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest --timeout=36000 tests/sync/test_convergence.py
 
-# Kill KILLS writers, let system calls fail (every EVERYth, in JOBS processes), damage DAMAGES databases, and run a crowd for SECONDS.
+# Kill KILLS writers, let system calls fail (every EVERYth, in JOBS processes), damage DAMAGES databases, run a crowd for SECONDS, forget FORGETS times.
 KILLS ?= 1000
 DAMAGES ?= 300
+FORGETS ?= 2000
 SECONDS ?= 600
 JOBS ?= 2
 torture: $(VENV)/installed-dev
@@ -118,6 +119,7 @@ torture: $(VENV)/installed-dev
 	$(BIN)/python tests/torture/fault_loop.py --jobs $(JOBS) $(if $(EVERY),--every $(EVERY))
 	$(BIN)/python tests/torture/damage_loop.py --damages $(DAMAGES)
 	$(BIN)/python tests/torture/crowd.py --seconds $(SECONDS)
+	$(BIN)/python tests/torture/forget_loop.py --forgets $(FORGETS)
 
 # docs/benchmarks.md lists what each of the following measures, and the data that some of them need.
 bench-quality: $(VENV)/installed

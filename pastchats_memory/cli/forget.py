@@ -11,8 +11,6 @@ from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.cli.output import counted, table, warn
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.hooks.given import store_notes
-from pastchats_memory.hooks.state import find_state
 from pastchats_memory.maintenance.forget import ForgetResult
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import number_of
@@ -27,7 +25,13 @@ from pastchats_memory.views.answers.forgetting import (
     PurgeBody,
     Purged,
 )
-from pastchats_memory.views.forgetting import describe_criteria, describe_mentions, describe_other_rows, describe_rows
+from pastchats_memory.views.forgetting import (
+    describe_criteria,
+    describe_mentions,
+    describe_other_rows,
+    describe_rewrite,
+    describe_rows,
+)
 from pastchats_memory.views.to_json import to_json
 
 SHOWN = 10
@@ -82,7 +86,6 @@ def command(memory: Memory, listed: bool, undo: str | None, ids: tuple[str, ...]
         return _list(memory.list_forgettings())
     if undo is not None:
         return _undo(memory, undo)
-    store_notes(memory, find_state(str(memory.path)))
     found = memory.forget(*ids, **by, dry_run=True)
     mentions = [] if options.is_json_wanted() else describe_mentions(found.mentions)
     warn([*mentions, *describe_other_rows(found)])
@@ -108,7 +111,6 @@ def prune(memory: Memory, before: str) -> CommandResult:
 
     Turns and notes without a time stay, and so do tasks. `forget --list` shows it and `forget --undo` undoes it.
     """
-    store_notes(memory, find_state(str(memory.path)))
     found = memory.prune(before, dry_run=True)
     return _forget(found, lambda: memory.prune(before), PruneFoundBody, PruneForgottenBody)
 
@@ -132,7 +134,6 @@ def purge(memory: Memory) -> CommandResult:
     plan = f"This would delete {about}: all of {state.database}."
     agreed = options.agree("Delete all of it for good?", lambda: plan)
     if agreed:
-        store_notes(memory, find_state(str(memory.path)))
         memory.purge()
     return CommandResult(
         lambda: to_json(PurgeBody("purged" if agreed else "found", [Purged(state.turns, tasks)])),
@@ -148,6 +149,7 @@ def _forget(
     """Forget what was found if the user agrees."""
     gone = forget() if found and options.agree("Forget it for good?", lambda: _describe(found)) else None
     if gone is not None and gone.forgetting is not None:
+        warn(describe_rewrite(gone))
         undo = f"`pastchats-memory forget --undo {gone.forgetting.number}` would let it be indexed again."
         return CommandResult(lambda: to_json(gone, forgotten_body), lambda: f"Forgotten: {describe_rows(gone)}. {undo}")
     left = found if gone is None else gone  # another process may have been quicker

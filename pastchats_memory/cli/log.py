@@ -5,8 +5,6 @@ from __future__ import annotations
 import click
 
 from pastchats_memory.cli.asking import CommandResult, ask_memory
-from pastchats_memory.hooks.given import store_notes
-from pastchats_memory.hooks.state import find_state
 from pastchats_memory.memory import Memory
 from pastchats_memory.views.recalled import render_given, render_log
 from pastchats_memory.views.to_json import to_json
@@ -27,7 +25,6 @@ def command(memory: Memory, last: bool, session: str | None, limit: int) -> Comm
     Each line has time, agent, kind, size, ids and the prompt's first words, and says whether the agent then used it: read or
     resumed an item, or named its file.
     """
-    store_notes(memory, find_state(str(memory.path)))
     found = memory.log(session, 1 if last else limit)
     return CommandResult(
         lambda: to_json(found),

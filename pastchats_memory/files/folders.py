@@ -14,6 +14,8 @@ DATABASE_VARIABLE = "PASTCHATS_MEMORY_DB"
 JUDGING_VARIABLE = "PASTCHATS_MEMORY_JUDGING"
 """The variable in the environment of a judge that we have called: our hooks are silent there."""
 FOLDER = "pastchats-memory"
+GIVEN_FOLDER = "given"
+"""The folder of the notes of what hooks gave to agents, in the folder of the hooks' state."""
 FOLDERS: Mapping[str, str] = MappingProxyType(
     {
         "XDG_CONFIG_HOME": ".config",
@@ -41,3 +43,11 @@ def find_state_folder(environment: Mapping[str, str]) -> str | None:
     """Return the folder of logs and of what hooks remember; None without a home folder."""
     base = find_base_folder(environment, "XDG_STATE_HOME")
     return base and os.path.join(base, FOLDER)  # noqa: PTH118 - as above
+
+
+def name_state(database: str | None) -> str | None:
+    """Return the path of the folder of the hooks' state; without a home folder it lies beside a database that is named."""
+    if found := find_state_folder(os.environ):
+        return found
+    named = database or os.environ.get(DATABASE_VARIABLE)
+    return os.path.abspath(f"{named}-hooks") if named else None  # noqa: PTH100 - resolve() would follow links

@@ -9,10 +9,10 @@ import sys
 import time
 from contextlib import suppress
 
-from pastchats_memory.files.folders import JUDGING_VARIABLE
+from pastchats_memory.files.folders import JUDGING_VARIABLE, name_state
 from pastchats_memory.hooks.limit import seconds_since_start
 from pastchats_memory.hooks.server_socket import ask_server
-from pastchats_memory.hooks.state import find_state, is_any_waiting, name_database, name_state
+from pastchats_memory.hooks.state import find_state, is_any_waiting, name_database
 
 TYPE_CHECKING = False  # a hook does without the import of typing
 if TYPE_CHECKING:

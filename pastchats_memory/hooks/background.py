@@ -90,8 +90,6 @@ def _try_request(folder: Path, file: Path) -> str:
 def fulfil(request: IndexRequest) -> None:
     """Index the transcript of a request, and what else the agent's history has."""
     from pastchats_memory.config import load
-    from pastchats_memory.hooks.given import store_notes
-    from pastchats_memory.hooks.state import find_state
     from pastchats_memory.memory import Memory
 
     paths = [Path(request.transcript)] if request.transcript else []
@@ -101,7 +99,7 @@ def fulfil(request: IndexRequest) -> None:
     config = load(request.database)
     with Memory.open(config.database, config=config) as memory:
         memory.index(paths)
-        store_notes(memory, find_state(request.database))
+        memory.store_notes()
         if config.judge_after_sessions:
             _judge(memory, request, config.judge_after_sessions)
 

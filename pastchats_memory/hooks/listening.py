@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 from pastchats_memory.config import Config, load
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.errors import MemoryFault
+from pastchats_memory.files.folders import name_state
 from pastchats_memory.hooks import LONGEST_INPUT, respond
 from pastchats_memory.hooks.server_socket import END, FOLDER, GREETING, find_address, name_machine, sign_environment
-from pastchats_memory.hooks.state import name_state
 from pastchats_memory.memory import Memory
 from pastchats_memory.memory.reconnecting import ReconnectingMemory
 

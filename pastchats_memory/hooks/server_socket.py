@@ -14,8 +14,8 @@ from contextlib import suppress
 from stat import S_ISSOCK
 
 from pastchats_memory import __version__
-from pastchats_memory.files.folders import DATABASE_VARIABLE, FOLDERS
-from pastchats_memory.hooks.state import encode_path, name_database, name_state
+from pastchats_memory.files.folders import DATABASE_VARIABLE, FOLDERS, name_state
+from pastchats_memory.hooks.state import encode_path, name_database
 
 TYPE_CHECKING = False  # as in `hooks`
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from pastchats_memory.files.folders import DATABASE_VARIABLE, find_state_folder
+from pastchats_memory.files.folders import DATABASE_VARIABLE, name_state
 
 TYPE_CHECKING = False  # as in `hooks`
 if TYPE_CHECKING:
@@ -26,14 +26,6 @@ def find_state(database: str | None) -> Path | None:
 
     name = name_state(database)
     return Path(name) if name else None
-
-
-def name_state(database: str | None) -> str | None:
-    """Return the path of the folder of the hooks' state, as `find_state` does."""
-    if found := find_state_folder(os.environ):
-        return found
-    named = database or os.environ.get(DATABASE_VARIABLE)
-    return os.path.abspath(f"{named}-hooks") if named else None  # noqa: PTH100 - resolve() would follow links
 
 
 def name_database(database: str | None) -> str | None:

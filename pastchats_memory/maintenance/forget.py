@@ -93,6 +93,8 @@ class ForgetResult:
     """Preview only: the first MAX_PREVIEW_ROWS rows, the latest first."""
     forgetting: Forgetting | None = None
     """Record of the run; None for a preview."""
+    rewrite_s: float = 0.0
+    """Seconds in which SQLite wrote the file anew, since copies were left in it."""
 
     @property
     def total(self) -> int:
@@ -179,6 +181,7 @@ def forget(database: Database, selector: Selector) -> ForgetResult:
         _count_rows(chosen, private),
         mentions=_find_mentions(database, sought, chosen),
         forgetting=known.get(number),
+        rewrite_s=database.removed.rewrite_s,
     )
 
 

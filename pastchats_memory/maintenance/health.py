@@ -192,7 +192,8 @@ def _check_deletions(database: Database) -> HealthCheck:
     """Finish pending deletions if the database can be written."""
     is_erased = scrub.finish_scrub(database) if database.writable else not scrub.is_due(database)
     if is_erased:
-        return HealthCheck("deletions", is_well=True, detail="deleted text is gone from the file")
+        detail = "none is unfinished; after each, the file was searched for the text, or written anew"
+        return HealthCheck("deletions", is_well=True, detail=detail)
     return HealthCheck(
         "deletions",
         is_well=False,

@@ -260,7 +260,7 @@ def _rewrite_turns(
                 if row == read[row.key[0]]
             }
             remaining = [id_ for id_ in changed if id_ not in unchanged]
-            redactions.begin_rewrite(database, sorted(unchanged), ())
+            redactions.begin_rewrite(database, sorted(unchanged), (), read.values())
             for id_ in sorted(unchanged):
                 hash_ = hashes.get(changed[id_].get("content") or "")
                 content = None if hash_ is None else (hash_, session.name, embedded[hash_])
@@ -294,7 +294,7 @@ def _rewrite_tasks(database: Database, session: ModelSession, tasks: dict[int, l
         embedded = encode_texts(database, session, _texts_to_embed(tasks, read))
         remaining: dict[int, list[TableRow]] = {}
         with sources.vector_transaction(database, session):
-            redactions.begin_rewrite(database, (), list(tasks))
+            redactions.begin_rewrite(database, (), list(tasks), read.values())
             texts = TaskTexts(database, session, embedded)
             for task, rows in tasks.items():
                 for kind, key in rows:
@@ -330,8 +330,8 @@ def _texts_to_embed(
 def _rewrite_others(database: Database, rows: Sequence[TableRow]) -> None:
     """Write rows of files, folders and runs without their secrets."""
     with database.transaction():
-        redactions.begin_rewrite(database, (), ())
-        for kind, key in rows:
-            for row in redactions.rows(database, kind, [key]):
-                if values := remove_secrets(kind, row):
-                    redactions.rewrite(database, kind, key, values)
+        read = {(kind, key): row for kind, key in rows for row in redactions.rows(database, kind, [key])}
+        redactions.begin_rewrite(database, (), (), read.values())
+        for (kind, key), row in read.items():
+            if values := remove_secrets(kind, row):
+                redactions.rewrite(database, kind, key, values)

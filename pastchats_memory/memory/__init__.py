@@ -100,7 +100,7 @@ if TYPE_CHECKING:
     from pastchats_memory.recall.request import RecallRequest
     from pastchats_memory.store.backup import Counts
     from pastchats_memory.store.outcomes import Tally
-    from pastchats_memory.store.recalled import Given, RecalledLog
+    from pastchats_memory.store.recalled import RecalledLog
     from pastchats_memory.store.tombstones import Forgetting
     from pastchats_memory.store.turns import NewPrompt, ProjectTurns
     from pastchats_memory.store.vectors.reindex import ReindexReport
@@ -820,16 +820,17 @@ class Memory:
         """The file of the database."""
         return self._database.path
 
-    def add_recalled(self, given: Iterable[Given]) -> None:
-        """Store what hooks gave to agents; a note that is stored already is left out."""
-        from pastchats_memory.store.recalled import add
+    def store_notes(self) -> None:
+        """Store what hooks gave to agents and still lies in their notes."""
+        from pastchats_memory.memory.given_notes import store_notes
 
-        add(self._database, given)
+        store_notes(self._database)
 
     def log(self, session: str | None = None, limit: int = 20) -> RecalledLog:
         """Return what hooks gave to agents, in all sessions or in one, the newest first."""
         from pastchats_memory.store.recalled import load_log
 
+        self.store_notes()
         with self._open_snapshot() as database:
             return load_log(database, limit, session)
 
@@ -976,6 +977,7 @@ class Memory:
         from pastchats_memory.maintenance.forget import forget, preview_forget
         from pastchats_memory.store.copy_path import copy_path
 
+        self.store_notes()
         if dry_run:
             return preview_forget(database, selector, hidden)
         forgotten = forget(database, selector)
@@ -993,6 +995,7 @@ class Memory:
         from pastchats_memory.store.copy_path import delete_copy
         from pastchats_memory.store.purge import purge
 
+        self.store_notes()
         delete_copy(self._database.path)
         purge(self._database)
 

@@ -13,7 +13,7 @@ import apsw
 
 from pastchats_memory.errors import DatabaseCorrupt, DatabaseMissing, UsageFault
 from pastchats_memory.fields import Count
-from pastchats_memory.store import checks, tombstone_transfer
+from pastchats_memory.store import checks, deletion, tombstone_transfer
 from pastchats_memory.store.atomic_file import new_file, partial_file, replace_file
 from pastchats_memory.store.database import (
     BUSY_MS,
@@ -25,6 +25,7 @@ from pastchats_memory.store.database import (
     side_files,
 )
 from pastchats_memory.store.errors import translate_errors
+from pastchats_memory.store.scrub import is_unfinished
 
 PAGES = 4096
 """Copied at a time: 16 MB."""
@@ -58,7 +59,12 @@ def backup(database: Database, to: Path, *, force: bool = False) -> Counts:
     with new_file(to, database.path, force=force) as partial:
         with database.snapshot():
             counts = _count(database)
+            is_deleting = is_unfinished(database)
             _copy_to_file(database, partial)
+        if is_deleting:  # another process is: what it has not removed yet must not leave it
+            with open_database(partial, vec0=database.vec0_loaded) as copy:
+                deletion.finish(copy)
+                counts = _count(copy)
         return replace(counts, bytes=partial.stat().st_size)
 
 

@@ -26,6 +26,7 @@ from pastchats_memory.errors import (
 from pastchats_memory.files.faults import ELSEWHERE, explain_os_error
 from pastchats_memory.store.errors import translate_errors
 from pastchats_memory.store.exposure import SIDE_ENDS, refuse_exposed
+from pastchats_memory.store.removed import RemovedValues
 from pastchats_memory.store.schema import APPLICATION_ID, EARLY_APPLICATION_ID, SCHEMA_VERSION, schema
 from pastchats_memory.store.snapshot_cache import SnapshotCache
 from pastchats_memory.store.visible import CREATE_VIEWS, HIDDEN_PROJECTS
@@ -54,6 +55,7 @@ class Database:
         self.vec0_loaded = vec0_loaded
         self.writable = writable
         self.cache = SnapshotCache(connection, path)
+        self.removed = RemovedValues()
         self.hidden: tuple[str, ...] = ()
         """Projects whose rows the views of `visible` leave out."""
         self._viewer = Viewer()

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
+import numpy as np
 import orjson
 
 from pastchats_memory.errors import StoreFault
@@ -333,18 +334,19 @@ def delete_rows(database: Database, chosen: ChosenRows) -> None:
     Reading states of the files that the rows occur in are dropped too, since they may contain text.
     """
     turns = _json(chosen.turns)
-    database.run(
-        "UPDATE sources SET resume = NULL WHERE resume IS NOT NULL "
-        f"AND (id IN (SELECT source_id FROM sightings WHERE prompt_id IN {LISTED}) "
-        f"OR path IN (SELECT source_path FROM tasks WHERE id IN {LISTED}))",
-        (turns, _json(chosen.tasks)),
+    removed = list(_list_values(database, chosen))
+    states = (
+        f"sources WHERE resume IS NOT NULL AND (id IN (SELECT source_id FROM sightings WHERE prompt_id IN {LISTED}) "
+        f"OR path IN (SELECT source_path FROM tasks WHERE id IN {LISTED}))"
     )
+    removed += database.run(f"SELECT resume FROM {states}", (turns, _json(chosen.tasks)))
+    database.run(f"UPDATE {states.replace(' ', ' SET resume = NULL ', 1)}", (turns, _json(chosen.tasks)))
     database.run(
         f"DELETE FROM task_links WHERE target IN (SELECT identity FROM tasks WHERE id IN {LISTED})",
         (_json(chosen.tasks),),
     )
     _delete_traces_of_sync(database, turns, _json(chosen.tasks))
-    begin_scrub(database)
+    begin_scrub(database, removed)
     overwrite_vectors(database, f"SELECT id FROM prompts WHERE id IN {LISTED}", (turns,))
     overwrite_vectors(
         database,
@@ -363,6 +365,21 @@ def delete_rows(database: Database, chosen: ChosenRows) -> None:
         "UNION SELECT project FROM tasks)"
     )
     vectors.catch_up(database)
+
+
+def _list_values(database: Database, chosen: ChosenRows) -> Iterator[Sequence[object]]:
+    """Yield the values of rows, and their vectors as the engines have them."""
+    for table, ids in zip(
+        ("prompts", "tasks", "task_comments", "task_attachments"), chosen.by_kind().values(), strict=True
+    ):
+        yield from database.rows(f"SELECT * FROM {table} WHERE id IN {LISTED}", (_json(ids),))
+    texts = database.run(
+        f"SELECT id FROM task_texts WHERE task_id IN {LISTED} OR comment_id IN {LISTED} OR attachment_id IN {LISTED}",
+        (_json(chosen.tasks), _json(chosen.comments), _json(chosen.attachments)),
+    )
+    _, codes = vectors.read_codes(database, [*chosen.turns, *(id_ for (id_,) in texts)])
+    for row in codes:
+        yield vectors.encode(row), row.tobytes(), row.astype(np.float32).tobytes()
 
 
 def _delete_traces_of_sync(database: Database, turns: str, tasks: str) -> None:

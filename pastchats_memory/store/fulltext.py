@@ -262,6 +262,8 @@ def _indexes(filters: Filters) -> list[str]:
 
 
 FULL_TEXT = ("prompts_fts", "tool_calls_fts", "task_texts_fts", "trigrams")
+STRUCTURE = 10
+"""Id of the list of an index's segments: level by level, each with two numbers before those of its segments."""
 PAGES = 250
 """Pages of an index that one step rewrites: some 30 ms, so that no other writer waits for long."""
 SCATTERED = 1 / 4
@@ -291,3 +293,17 @@ def merge(database: Database, index: str) -> None:
         database.run(f"INSERT INTO {index}({index}, rank) VALUES ('merge', ?)", (step,))
         written = database.connection.total_changes() - before
         step = PAGES
+
+
+def drop_deleted(database: Database, index: str) -> None:
+    """Write an index anew without the words of deleted rows.
+
+    FTS5 drops their marks only where nothing older may stand below. With an empty level there it keeps them, and the index is
+    built again: this happens when much of it is deleted at once.
+    """
+    merge(database, index)
+    levels, _, _, *segments = _varints(
+        database.value(f"SELECT block FROM {index}_data WHERE id = {STRUCTURE}")[4:]
+    ).tolist()
+    if any(segments[: 2 * (levels - 1)]):
+        database.run(f"INSERT INTO {index}({index}) VALUES ('rebuild')")

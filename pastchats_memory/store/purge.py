@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
-from pastchats_memory.errors import DatabaseLocked, DiskFull
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.schema import schema
-from pastchats_memory.store.scrub import begin_scrub, erase, explain_unfinished
+from pastchats_memory.store.scrub import begin_scrub, erase
 from pastchats_memory.store.vectors import vec0
 
 PRESERVED = ("forgettings", "forgotten", "team_members", "sqlite_sequence")
@@ -42,11 +39,9 @@ def purge(database: Database) -> None:
             database.run_many("INSERT OR REPLACE INTO embedding_meta(key, value) VALUES (?, ?)", model)
             if not database.vec0_loaded:
                 vec0.mark_stale(database)
-            begin_scrub(database)
+            begin_scrub(database, None)
     finally:
         database.run("PRAGMA foreign_keys=ON")
-    with explain_unfinished(), suppress(DatabaseLocked, DiskFull):
-        database.run("VACUUM")  # makes the file smaller; the text is overwritten already
     erase(database)
 
 

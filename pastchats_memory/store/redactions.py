@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
@@ -179,9 +179,11 @@ def rewrite_turn(
     set_vectors(database, model, {id_: vector})
 
 
-def begin_rewrite(database: Database, turns: Sequence[int], tasks: Sequence[int]) -> None:
+def begin_rewrite(
+    database: Database, turns: Sequence[int], tasks: Sequence[int], removed: Iterable[StoredTexts]
+) -> None:
     """Schedule the scrub of old texts and vectors, inside the transaction that rewrites the rows."""
-    scrub.begin_scrub(database)
+    scrub.begin_scrub(database, (row.texts.values() for row in removed))
     for statement, ids in (
         (f"SELECT id FROM prompts WHERE id IN {LISTED}", turns),
         (f"SELECT id FROM task_texts WHERE task_id IN {LISTED}", tasks),

@@ -1,19 +1,20 @@
 """Remove deleted text from the file: from the full-text indexes, whose old segments contain it, and from the log.
 
 SQLite overwrites the rows themselves (`secure_delete`), and sqlite-vec its vectors. The transaction that deletes writes
-down that the rest is due, so that the next opening does it if the process ends before.
+down that the rest is due, so that the next opening does it if the process ends before. Last, the file is searched for what was
+removed. If copies are left, or nobody knows any more what it was, SQLite writes the file anew.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any
 
 from pastchats_memory.errors import DatabaseLocked, DeletionUnfinished, StoreFault
-from pastchats_memory.store import fulltext
+from pastchats_memory.store import fulltext, remains
 from pastchats_memory.store.database import BUSY_MS, PAUSE, Database
 from pastchats_memory.store.sources import meta, set_meta
 from pastchats_memory.store.vectors import vec0
@@ -32,8 +33,14 @@ READ_ELSEWHERE = "another process reads an older state of it"
 HINT = "Each command tries again; `pastchats-memory doctor` says whether the text is gone."
 
 
-def begin_scrub(database: Database) -> None:
-    """Write down that `finish_scrub` is due, inside the caller's transaction that deletes."""
+def begin_scrub(database: Database, removed: Iterable[Iterable[object]] | None = ()) -> None:
+    """Write down that `finish_scrub` is due, inside the caller's transaction that deletes.
+
+    Args:
+        database: open for writing.
+        removed: rows of the values that the transaction removes; None for too many to search for.
+    """
+    database.removed.add(removed)
     times = str(int(meta(database).get(DUE_KEY, "0")) + 1)
     process = f"{os.getpid()} {time.time():.0f}"
     set_meta(database, {DUE_KEY: times, UNMERGED_KEY: times, PROCESS_KEY: process})
@@ -104,12 +111,25 @@ def finish_scrub(database: Database, *, wait_ms: int = BUSY_MS) -> bool:
         return True
     _merge_indexes(database)
     is_empty = _empty_log(database, wait_ms)
+    if is_empty and _has_remains(database, int(times)):
+        start = time.monotonic()
+        database.run("VACUUM")
+        is_empty = _empty_log(database, wait_ms)
+        database.removed.rewrite_s = time.monotonic() - start
     if is_empty:
         database.run(
             "DELETE FROM embedding_meta WHERE key IN (?1, ?3) AND (SELECT value FROM embedding_meta WHERE key = ?1) = ?2",
             (DUE_KEY, times, PROCESS_KEY),
         )
+        database.removed.clear()
     return is_empty
+
+
+def _has_remains(database: Database, deletions: int) -> bool:
+    """Return whether the file contains what some deletions removed, or this process does not know what that was."""
+    removed = database.removed
+    is_known = removed.is_complete and removed.deletions == deletions
+    return not is_known or remains.has_remains(database, removed.values)
 
 
 def _empty_log(database: Database, wait_ms: int) -> bool:
@@ -135,7 +155,7 @@ def _merge_indexes(database: Database) -> None:
     if times is None:
         return
     for index in fulltext.FULL_TEXT:
-        fulltext.merge(database, index)
+        fulltext.drop_deleted(database, index)
     database.run(
         "DELETE FROM embedding_meta WHERE key = ? AND value = ?", (UNMERGED_KEY, times)
     )  # not of a later deletion

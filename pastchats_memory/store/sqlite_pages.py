@@ -15,8 +15,8 @@ PAGE = 4096
 """Bytes of a page in every file that we make."""
 HEADER = 100
 """Bytes of the file's header on the first page."""
-TABLE_LEAF, INDEX_LEAF, INDEX_INNER = 13, 10, 2
-"""Kinds of pages that hold records; an index, and a table without rowids, has records in inner pages too."""
+TABLE_LEAF, TABLE_INNER, INDEX_LEAF, INDEX_INNER = 13, 5, 10, 2
+"""Kinds of pages. All but TABLE_INNER hold records: an index, and a table without rowids, has records in inner pages too."""
 FILLED = 35
 """Bytes of a page that no cell may use; the thresholds of the format follow from it."""
 CHILD = 4

@@ -40,6 +40,15 @@ def describe_other_rows(found: ForgetResult) -> list[str]:
     return warnings
 
 
+def describe_rewrite(gone: ForgetResult) -> list[str]:
+    """Say how long it took to write the file anew, if that was done."""
+    return (
+        [f"copies of it were left in the file, so SQLite wrote it anew in {gone.rewrite_s:.1f} s"]
+        if gone.rewrite_s
+        else []
+    )
+
+
 def describe_mentions(mentions: Sequence[Mention]) -> list[str]:
     """Say which rows and names stay although they contain words of a forgotten text, and why."""
     rows = [one for one in mentions if not one.names]

@@ -16,7 +16,9 @@ from pastchats_memory import Memory
 from pastchats_memory.errors import DeletionUnfinished
 from pastchats_memory.maintenance.forget import Selector, forget
 from pastchats_memory.store import scrub
+from pastchats_memory.store.backup import backup
 from pastchats_memory.store.database import Database, open_database
+from pastchats_memory.store.deletion import ChosenRows, add_pending, delete_rows
 from pastchats_memory.store.sources import set_meta
 from pastchats_memory.store.tombstones import forgettings
 from pastchats_memory.store.vectors import vec0
@@ -109,6 +111,41 @@ def test_nothing_of_a_forgotten_turn_is_left(tmp_path: Path, *, loaded: bool, co
         assert not any(forgotten in hit.content for hit in memory.search(forgotten, mode="keyword"))
         assert len(memory.search("the shed opens", limit=TURNS)) == TURNS - count
         assert all(finding.is_well for finding in memory.doctor())
+
+
+@pytest.mark.parametrize("chosen", [range(1, TURNS + 1), range(1, TURNS - 9)], ids=["all", "nearly all"])
+def test_no_word_is_left_in_an_index_most_of_whose_rows_are_forgotten(tmp_path: Path, chosen: range) -> None:
+    path = made(tmp_path)
+    with open_database(path) as database:
+        sought = traces(database, list(chosen))
+    with Memory.open(path) as memory:
+        memory.forget(*map(str, chosen))
+        assert held(path, sought) == dict.fromkeys(sought, 0)
+        assert len(memory.search("the shed opens", limit=TURNS, mode="keyword")) == TURNS - len(chosen)
+        assert all(finding.is_well for finding in memory.doctor())
+
+
+def test_a_file_that_was_written_anew_answers_as_before(tmp_path: Path) -> None:
+    path = made(tmp_path)
+    with open_database(path) as database, database.transaction():
+        database.run("DELETE FROM prompts WHERE id = 5")
+        scrub.begin_scrub(database, None)
+    with Memory.open(path) as memory:
+        assert memory.status().turns == TURNS - 1
+        assert word(6) in memory.search(f"the shed {word(6)}", limit=1)[0].content
+        assert all(finding.is_well for finding in memory.doctor())
+
+
+def test_a_backup_during_a_deletion_has_nothing_of_what_is_deleted(tmp_path: Path) -> None:
+    path = made(tmp_path)
+    with open_database(path) as database:
+        sought = traces(database, [5, 6])
+        with database.transaction():
+            add_pending(database, {"turns": [5], "tasks": [], "comments": [], "attachments": []})
+            delete_rows(database, ChosenRows([6], [], [], []))
+        assert backup(database, tmp_path / "copy").turns == TURNS - 2
+        assert scrub.is_due(database)
+    assert held(tmp_path / "copy", sought) == dict.fromkeys(sought, 0)
 
 
 @pytest.mark.promise(

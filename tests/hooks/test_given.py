@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from textwrap import dedent
 
@@ -11,6 +12,7 @@ from jsonschema import Draft202012Validator
 from program import Program, write_messages
 from waiting import HANG_S
 
+from pastchats_memory import Memory
 from pastchats_memory.hooks.given import note_given
 from pastchats_memory.store.database import open_database
 from pastchats_memory.store.recalled import load_log
@@ -83,6 +85,18 @@ def test_a_forgotten_turn_leaves_the_log(kiln: Program, id_: str, is_stored: boo
         assert kiln("log").status == 0
     assert kiln("forget", "--id", id_, "--yes").status == 0
     assert kiln("log", "--json").results == []
+    assert not list(find_state(kiln).rglob("given/*.json"))
+
+
+@pytest.mark.parametrize("forget", [lambda memory: memory.forget("1"), Memory.purge], ids=["forget", "purge"])
+def test_the_page_and_python_forget_the_notes_too(
+    kiln: Program, monkeypatch: pytest.MonkeyPatch, forget: Callable[[Memory], object]
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(kiln.home / "state"))
+    monkeypatch.chdir(kiln.home)
+    with Memory.open(kiln.database.relative_to(kiln.home)) as memory:
+        forget(memory)
+        assert memory.log().results == ()
     assert not list(find_state(kiln).rglob("given/*.json"))
 
 

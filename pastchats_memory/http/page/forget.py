@@ -10,7 +10,13 @@ from pastchats_memory.http.page.answers import PageRequest, Redirect, Reply, Web
 from pastchats_memory.maintenance.forget import ForgetResult
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import number_of
-from pastchats_memory.views.forgetting import describe_criteria, describe_mentions, describe_other_rows, describe_rows
+from pastchats_memory.views.forgetting import (
+    describe_criteria,
+    describe_mentions,
+    describe_other_rows,
+    describe_rewrite,
+    describe_rows,
+)
 
 CRITERIA = ("id", "conversation", "source", "project", "since", "until", "query")
 SHOWN = 10
@@ -47,7 +53,7 @@ def forget(memory: Memory, request: PageRequest) -> WebPage:
     values = {
         "rows": describe_rows(gone),
         "number": gone.forgetting.number,
-        "warnings": describe_mentions(gone.mentions),
+        "warnings": [*describe_mentions(gone.mentions), *describe_rewrite(gone)],
     }
     return WebPage("forgotten", values)
 

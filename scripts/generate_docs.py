@@ -380,6 +380,7 @@ def shorten_paths(text: str, *homes: Path) -> str:
             text.replace(f"{home}/demo", "fixtures/demo")
             .replace(f"{home}/fixtures", "fixtures")
             .replace(str(home), "~")
+            .replace("~/fixtures", "fixtures")
         )
     return text
 

@@ -367,6 +367,7 @@ class Hit(NamedTuple):
     author: Annotated[Author, Shown(after="metadata")] = ""
     resume: Annotated[Resume, Shown(after="tags")] = None
     """Set where it is shown."""
+    replaced_by: Annotated[str, "Id of a later request that replaced what was decided here.", IF_ANY] = ""
 
     @property
     def heading(

@@ -10,6 +10,7 @@ from typing import Annotated, NamedTuple
 from pastchats_memory.episodes.lessons import group_by_problem
 from pastchats_memory.episodes.problems import extract_subject
 from pastchats_memory.episodes.statements import is_decision, leaves_work_open
+from pastchats_memory.episodes.successors import find_successors
 from pastchats_memory.episodes.threads import cite_attempts, load_attempt
 from pastchats_memory.episodes.titles import find_title, name_conversation, name_episode
 from pastchats_memory.fields import HIDDEN, OUTCOMES, As, Count, Shown, Time, View, Warnings, answer, shown_as
@@ -79,6 +80,8 @@ class DigestLine(NamedTuple):
     attempt: Attempt
     status: str = ""
     """Status of a task; empty for an episode."""
+    replaced_by: str = ""
+    """Id of the later request that replaced what was decided."""
 
 
 class Digest(NamedTuple):
@@ -123,17 +126,23 @@ def make_digest(database: Database, filters: Filters, tasks: Sequence[StoredTask
     """
     episodes, warnings = _load(database, filters)
     days = _group_by_day(episodes)
+    considered = episodes if filters.until is None else _load(database, filters._replace(until=None))[0]
     sections: dict[str, list[Ended]] = {
         "worked_on": [group[0] for group in days],
         "worked": [one for one in episodes if one.ending.outcome == "worked"],
-        "open": _find_open(database, episodes, filters),
+        "open": _find_open(database, episodes, considered),
         "decided": [one for one in episodes if is_decision(one.text)],
     }
     shown = {name: found[-limit:] for name, found in sections.items()}
     cited = _cite(database, {one.question_id: one for found in shown.values() for one in found}.values())
+    successors = find_successors(database, [*shown["worked"], *shown["decided"]], considered)
     lines = [
         DigestLine(
-            name, one.conversation[0], _name(database, one, of_episode=name != "worked_on"), cited[one.question_id]
+            name,
+            one.conversation[0],
+            _name(database, one, of_episode=name != "worked_on"),
+            cited[one.question_id],
+            replaced_by="" if name == "worked_on" else successors.get(one.question_id, ""),
         )
         for name, found in shown.items()
         for one in found
@@ -197,12 +206,11 @@ def _count(episodes: Iterable[Ended]) -> Mapping[str, int]:
     return {verdict: counts[verdict] for verdict in OUTCOMES}
 
 
-def _find_open(database: Database, episodes: Sequence[Ended], filters: Filters) -> list[Ended]:
+def _find_open(database: Database, episodes: Sequence[Ended], considered: Sequence[Ended]) -> list[Ended]:
     """Return what failed or was stopped and nothing later resolved, and last prompts whose answer leaves work open, in order.
 
-    What follows the span counts, too.
+    Considered are the episodes of the span, and what follows it.
     """
-    considered = episodes if filters.until is None else _load(database, filters._replace(until=None))[0]
     by_conversation: dict[tuple[str, str], list[Ended]] = {}
     for one in considered:
         by_conversation.setdefault(one.conversation, []).append(one)

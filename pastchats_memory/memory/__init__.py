@@ -21,6 +21,7 @@ from pastchats_memory.embed.registry import embedder_of, require_model_name
 from pastchats_memory.embed.session import ModelSession, Say
 from pastchats_memory.embed.tokenizer import TokenCounter
 from pastchats_memory.episodes.cite import cite_hits, cite_items
+from pastchats_memory.episodes.successors import mark_superseded
 from pastchats_memory.errors import DatabaseCorrupt, MemoryFault, UsageFault
 from pastchats_memory.fields import OUTCOMES
 from pastchats_memory.memory.indexing import build_file_filter, find_histories, index_options
@@ -277,7 +278,7 @@ class Memory:
         late = self._catch_up_outcomes(filters)
         with self._open_snapshot() as database:
             hits = search(database, self._model(), request, self._make_rerank(is_wanted=rerank))
-            cited = cite_hits(database, hits)
+            cited = mark_superseded(database, cite_hits(database, hits))
         return Hits(cited, (*hits.warnings, *late), hits.time_read)
 
     @staticmethod

@@ -61,7 +61,8 @@ def render_digest(digest: Digest) -> str:
 def _render_line(line: DigestLine) -> str:
     attempt, source = _render_attempt(line.attempt, line.title)
     status = f"  Task, {line.status}\n" if line.status else ""
-    return f"{attempt}\n{status}{source}\n"
+    mark = f"  Superseded by: id {escape_name(line.replaced_by)}\n" if line.replaced_by else ""
+    return f"{attempt}\n{status}{mark}{source}\n"
 
 
 def _render_attempt(attempt: Attempt, title: str) -> tuple[str, str]:

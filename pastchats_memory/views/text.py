@@ -371,7 +371,9 @@ def _render_hit(hit: Hit) -> str:
     by = name_author(hit)
     facts = (escape_name(hit.source_project), kind, by, format_time(hit.timestamp), describe_relevance(hit.relevance))
     title = " · ".join(filter(None, facts))
-    return f"## {hit.rank}. {title}\n{quote(hit.snippet)}\nSource: {format_citation(hit)} · id {escape_name(hit.id)}"
+    mark = f"Superseded by: id {escape_name(hit.replaced_by)}\n" if hit.replaced_by else ""
+    source = f"Source: {format_citation(hit)} · id {escape_name(hit.id)}"
+    return f"## {hit.rank}. {title}\n{quote(hit.snippet)}\n{mark}{source}"
 
 
 def name_author(shown: Hit | Item) -> str:

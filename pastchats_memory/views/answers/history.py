@@ -29,6 +29,9 @@ class DigestLineView(View):
     section: Annotated[str, one_of(*SECTIONS)]
     project: str
     status: Annotated[str, one_of(*STATUSES), "Status of a task; null for an episode.", NULL_IF_EMPTY]
+    replaced_by: Annotated[
+        str, "Id of a later request that replaced what was decided; null without one.", NULL_IF_EMPTY
+    ]
     id: Annotated[ItemId, At("attempt.id")]
     title: Annotated[str, "Title of the conversation that was worked on, of the episode, or of the task."]
     asked: Annotated[str, "The prompt, or the title of the task.", At("attempt.asked")]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pastchats_memory.formats.base.agent import AgentSession, Items
-from pastchats_memory.formats.base.chat_messages import PICTURES, parse_output
+from pastchats_memory.formats.base.chat_messages import PICTURES, blocks_of, calls_of, parse_output, results_of
 from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo, count_images, texts_of
 from pastchats_memory.formats.base.session_names import NAMELESS, session_name
@@ -21,16 +21,6 @@ from pastchats_memory.formats.registry import any_dialect
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "computer"})
 IDS, TIMES = ("session_id", "sessionId", "conversation_id"), ("timestamp", "created_at", "time", "ts")
-CALLS = {
-    "tool_use": (("id", "tool_id"), ("name", "tool_name"), ("input",)),
-    "tool-call": (("toolCallId",), ("toolName",), ("input", "args")),
-}
-"""Keys of a call's id, name and input by the type of a block: Anthropic's and Engram's, and the AI SDK's."""
-RESULTS = {
-    "tool_result": (("tool_use_id", "tool_id"), ("content", "output")),
-    "tool-result": (("toolCallId",), ("output", "result")),
-}
-"""Keys of the call's id and of its result by the type of a block."""
 CODE, CONSOLE = "code", "console"
 """Types of Open Interpreter's messages. They have no ids, so output belongs to the code before it."""
 SHELLS = frozenset({"shell", "bash", "sh", "zsh", "powershell", "cmd"})
@@ -44,8 +34,8 @@ def detect(source: SourceFile) -> int:
 
 def _is_log(records: Sequence[Json]) -> bool:
     messages = [record for record in records if text_of(record.get("role")) in ROLES]
-    calls = {call_id for message in messages for call_id, _, _ in _calls_of(message)}
-    has_result = any(call_id in calls for message in messages for call_id, _ in _results_of(message))
+    calls = {call_id for message in messages for call_id, _, _ in _all_calls_of(message)}
+    has_result = any(call_id in calls for message in messages for call_id, _ in _all_results_of(message))
     return has_result and len(messages) >= len(records) - 1
 
 
@@ -73,12 +63,12 @@ class _Session(AgentSession):
         info = self.builder.info
         info.conversation_id = next(filter(None, (text_of(record.get(key)) for key in IDS)), info.conversation_id)
         self.builder.model = text_of(record.get("model")) or self.builder.model
-        content = _blocks_of(record) or record.get("content")
+        content = blocks_of(record) or record.get("content")
         text = texts_of(content)
         own_id = text_of(record.get("message_id")) or text_of(record.get("id"))
         fields = mapping_of(record.get("extra")) | record
         at = Position(line, next((fields[key] for key in TIMES if key in fields), None), own_id)
-        for call_id, output in _results_of(record):
+        for call_id, output in _all_results_of(record):
             self.builder.add_result(call_id, output, at)
         match record.get("role"):
             case "user":
@@ -89,47 +79,24 @@ class _Session(AgentSession):
                 self.builder.add_answer(without_thoughts(text), at)
             case "system" | "developer":
                 self.builder.add_turn("system", "prompt", text, at)
-        for call_id, name, arguments in _calls_of(record):
+        for call_id, name, arguments in _all_calls_of(record):
             self.builder.add_call(call_id, name, arguments)
         return None
 
 
-def _blocks_of(message: Json) -> list[Json]:
-    """Return the blocks of a message's content, which may be one alone."""
-    content = message.get("content")
-    return [mapping_of(block) for block in ([content] if isinstance(content, dict) else list_of(content))]
-
-
-def _calls_of(message: Json) -> Iterator[tuple[str, str, object]]:
-    """Yield id, name and input of each tool call of a message."""
-    for call in map(mapping_of, list_of(message.get("tool_calls"))):
-        function = mapping_of(call.get("function")) or call
-        yield text_of(call.get("id")), text_of(function.get("name")) or "tool", _first(function, ("arguments", "args"))
-    for block in _blocks_of(message):
-        if keys := CALLS.get(text_of(block.get("type"))):
-            name = text_of(_first(block, keys[1])) or "tool"
-            yield text_of(_first(block, keys[0])), name, _first(block, keys[2])
+def _all_calls_of(message: Json) -> Iterator[tuple[str, str, object]]:
+    """Yield id, name and input of each tool call of a message; code of Open Interpreter is one."""
+    yield from calls_of(message)
     if message.get("role") == "assistant" and message.get("type") == CODE:
         language, code = text_of(message.get("format")), text_of(message.get("content"))
         yield CODE, language or CODE, {"command" if language.lower() in SHELLS else "description": code}
 
 
-def _results_of(message: Json) -> Iterator[tuple[str, ToolResult]]:
-    """Yield the call's id and the result, for each tool result in a message."""
-    if message.get("role") == "tool" and (call_id := text_of(message.get("tool_call_id"))):
-        yield call_id, parse_output(message.get("content"), failed=message.get("is_error") is True)
-    for block in _blocks_of(message):
-        if keys := RESULTS.get(text_of(block.get("type"))):
-            content = _first(block, keys[1])
-            typed = mapping_of(content)
-            failed = block.get("is_error") is True or text_of(typed.get("type")).startswith("error")
-            yield text_of(_first(block, keys[0])), parse_output(typed.get("value", content), failed=failed)
+def _all_results_of(message: Json) -> Iterator[tuple[str, ToolResult]]:
+    """Yield the call's id and the result, for each tool result in a message; output of a console is one."""
+    yield from results_of(message)
     if message.get("role") == "computer" and message.get("type") == CONSOLE:
-        yield CODE, parse_output(message.get("content"), failed=False)
-
-
-def _first(block: Json, keys: Sequence[str]) -> object:
-    return next((block[key] for key in keys if key in block), None)
+        yield CODE, parse_output(message.get("content"))
 
 
 AGENT_LOG = Format(

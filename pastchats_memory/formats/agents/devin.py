@@ -1,0 +1,82 @@
+"""Read the database of Cognition's Devin CLI.
+
+Source: `scripts/devin_sessions_schema_probe.py` of github.com/jazzyalex/agent-sessions, which describes 253 sessions. Messages
+form a forest, in which each retry and edit has its own copy of what precedes it. The session names the tip of its main chain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, ClassVar
+
+from pastchats_memory.formats.base.chat_messages import add_message
+from pastchats_memory.formats.base.format import Format, resume_with
+from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo, folder_of
+from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of, value_of
+from pastchats_memory.formats.base.sqlite_sessions import SqliteSessions, Tables
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pastchats_memory.files.foreign_sqlite import Row
+    from pastchats_memory.formats.base.locations import Environment
+
+
+class DevinSessions(SqliteSessions):
+    """The sessions in the database of Devin CLI."""
+
+    tables: ClassVar[Tables] = {
+        "sessions": frozenset({"id", "working_directory", "main_chain_id"}),
+        "message_nodes": frozenset({"session_id", "node_id", "parent_node_id", "chat_message"}),
+    }
+
+    def sessions(self) -> Iterator[SessionBuilder]:
+        """Yield the sessions in the order of their start, without those that the program hides."""
+        columns = ("id", "working_directory", "title", "model", "main_chain_id", "hidden")
+        for own_id, folder, title, model, tip, hidden in self.database.rows("sessions", columns, order=("created_at",)):
+            if hidden == 1:
+                continue
+            session = text_of(own_id)
+            builder = self.start(SessionInfo(session, folder_of(folder), metadata={"title": text_of(title)}))
+            builder.model = text_of(model)
+            for node, _, time, encoded in self._main_chain(session, tip):
+                message = mapping_of(value_of(encoded))
+                at = Position(1, time, text_of(message.get("message_id")) or str(node))
+                if mapping_of(message.get("metadata")).get("is_user_input") is not False:
+                    add_message(builder, _with_pictures(message), at)
+            yield builder
+
+    def _main_chain(self, session: str, tip: object) -> list[Row]:
+        """Return the nodes down to the tip; without one, all nodes."""
+        columns = ("node_id", "parent_node_id", "created_at", "chat_message")
+        rows = self.database.rows("message_nodes", columns, where={"session_id": session}, order=("row_id",))
+        nodes: dict[object, Row] = {row[0]: row for row in rows}
+        chain: dict[object, Row] = {}
+        while tip in nodes and tip not in chain:
+            chain[tip] = nodes[tip]
+            tip = nodes[tip][1]
+        return list(reversed(chain.values())) or list(nodes.values())
+
+
+def _with_pictures(message: Json) -> Json:
+    """Return a message whose pictures stand among its blocks."""
+    pictures = [{"type": "image"} for _ in list_of(message.get("images"))]
+    return message | {"content": [{"type": "text", "text": message.get("content")}, *pictures]} if pictures else message
+
+
+def locations(environment: Environment) -> Iterator[Path]:
+    """Yield the database."""
+    data = environment.programs if environment.platform == "win32" else environment.data
+    yield data / "devin" / "cli" / "sessions.db"
+
+
+DEVIN = Format(
+    name="devin",
+    version=1,
+    detect=DevinSessions.detect,
+    read=DevinSessions.read,
+    program="Devin CLI",
+    locations=locations,
+    verified="2026-11",
+    resume=resume_with("devin", "--resume"),
+)

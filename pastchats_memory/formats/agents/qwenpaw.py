@@ -1,0 +1,61 @@
+"""Read sessions of QwenPaw, before CoPaw: a document with the memory of an agent of AgentScope.
+
+Source: the tests of github.com/kenn-io/agentsview. Each entry of the memory is a message and a list of marks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pastchats_memory.formats.base.agent import AgentSession
+from pastchats_memory.formats.base.chat_messages import add_message
+from pastchats_memory.formats.base.format import CERTAIN, Format, confident
+from pastchats_memory.formats.base.locations import below_home
+from pastchats_memory.formats.base.session import Position, SessionInfo
+from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.model import Unreadable
+from pastchats_memory.text.timestamps import LOCAL, iso_utc
+
+MEMORY = ("agent", "memory", "content")
+SESSIONS = "sessions"
+
+
+class _Session(AgentSession):
+    record_noun = "a message and its marks"
+
+    def session_info(self) -> SessionInfo:
+        """Return the name of the file, and the workspace in whose folder of sessions it lies."""
+        above, _, _ = self.source.path.parent.as_posix().partition(f"/{SESSIONS}")
+        project = above.rpartition("/")[2] if SESSIONS in self.source.path.parts else None
+        return SessionInfo(self.source.path.stem, project=project)
+
+    def records(self) -> Iterator[Record | Unreadable]:
+        for item in self.source.elements(*MEMORY):
+            if isinstance(item, Unreadable):
+                yield item
+            else:
+                yield Record(item.line, next(iter(list_of(item.value)), None))
+
+    def add_record(self, record: Json, line: int) -> str | None:
+        moment = iso_utc(record.get("timestamp"), LOCAL)
+        add_message(self.builder, record, Position(line, moment, text_of(record.get("id"))))
+        return None
+
+
+def matches(source: SourceFile) -> bool:
+    """Return whether a document holds an agent's memory."""
+    value = source.outline if source.shape == "json" else None
+    for key in MEMORY:
+        value = mapping_of(value).get(key)
+    return any("role" in mapping_of(next(iter(list_of(entry)), None)) for entry in list_of(value))
+
+
+QWENPAW = Format(
+    name="qwenpaw",
+    version=1,
+    detect=confident(matches, CERTAIN),
+    read=_Session.read,
+    program="QwenPaw",
+    locations=below_home(".copaw/workspaces", ".qwenpaw/workspaces"),
+    verified="2026-11",
+)

@@ -16,34 +16,42 @@ _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 without tab and line feed, C1
     "\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\u061c"  # zero-width, line separators, bidirectional overrides
     "\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0\ufff0-\ufffb"  # soft hyphen, joiners, fillers and annotations
-    "\U0001d173-\U0001d17a"  # beams of music
+    "\U0001d159\U0001d173-\U0001d17a\U00013430-\U0001343f\U0001bca0-\U0001bca3"  # controls of music, hieroglyphs and shorthand
     "\ufe00-\ufe0d\U000e0000-\U000e0fff]"  # tags and variations, which can hide a text behind a letter
 )
 _MARK = "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u200c\u200d\u20d0-\u20ff\ufe0e\ufe0f\ufe20-\ufe2f]"
 _EXCESS_MARKS = LazyPattern(f"({_MARK}{{4}}){_MARK}+")
 """More than four marks and joiners on one letter. No script needs them; they cover other lines or hide a text."""
+_IDLE_JOINERS = LazyPattern(r"(?<=[\x00-\x7e\uff01-\uff5e\ufe64\ufe65])[\u200c\u200d\ufe0e\ufe0f]++(?!\u20e3)")
+"""Joiners and variations of an ASCII character or a wide one, which split a tag unseen. Only keycaps such as 1️⃣ need them."""
+_BLANK = "\u2800"
+"""Braille without a dot: looks like a blank, and is none to `str.split` or a pattern."""
 
 
 _HTML = frozenset(
     """a abbr address article aside audio b base bdi bdo blockquote body br button canvas caption circle cite code col
     colgroup data datalist dd defs del details dfn dialog div dl dt em fieldset figcaption figure footer form g h1 h2 h3 h4
     h5 h6 head header hr html i iframe img input ins kbd label legend li line link main map mark menu meta meter nav
-    noscript ol optgroup option output p path picture polygon pre progress q rect ruby s samp script search section select
+    noscript ol optgroup option output p path picture polygon pre progress q rect ruby samp script search section select
     slot small source span strong style sub summary sup svg table tbody td template text textarea tfoot th thead time title
     tr track u ul use var video wbr""".split()  # noqa: SIM905 - a list of 120 strings would fill a page
 )
 """Elements of web pages. Their tags stand in code, and no agent ends a part of its context by them."""
-_WRAPPERS = frozenset("assistant context developer important instructions memory reminder system user".split())  # noqa: SIM905 - as above
-"""Tags of one word by which agents and chats begin a part of their context."""
+_WRAPPERS = frozenset(
+    """assistant bos bot context developer eos function functions human important instruction instructions invoke memory
+    message messages parameter policy prompt reminder rule rules s sop system task think thinking tool tools user""".split()  # noqa: SIM905 - as above
+)
+"""Tags of one word by which agents, chats and models begin a part of their context."""
 _TAG = LazyPattern(
     r"""
-      <\s{0,3}/\s{0,3} (?P<closing> [A-Za-z][\w:.-]*+ )          # the end of an element
-    | (?<!\w) < (?P<opening> [a-z][\w:.-]*+ ) (?= /?> | \s )     # the start of one; `List<system>` is a type
-    | < (?= \| | !-- | </?SYS>> )                               # a token of a model, a comment
-    | \[ (?= /? INST \] )
+      [<＜﹤]\s*+[/／]\s*+ (?P<closing> [A-Za-z][\w:.-]*+ )       # the end of an element
+    | (?<!\w) [<＜﹤] (?P<opening> [A-Za-z][\w:.-]*+ ) (?= [/／]?[>＞﹥] | [\s=] )  # the start of one; `List<system>` is a type
+    | (?<!\w) [<＜﹤]\s++ (?P<indented> [A-Za-z][\w:.-]*+ ) (?= [/／]?[>＞﹥] )
+    | < (?= [|｜] | !-- | </?SYS>> )                            # a token of a model, a comment
+    | (?<!\w) \[ (?= [\s/]{0,5} (?: INST | gMASK | (?:AVAILABLE_)?TOOLS? | (?:SYSTEM|TOOL|USER|ASSISTANT|DEVELOPER|THINK|IMG) (?:_[A-Z]{1,20}){0,3} ) \s{0,3} \] )
     """,
     re.VERBOSE,
-    words=("<", "INST]"),
+    words=("<", "＜", "﹤", "INST", "MASK", "TOOL", "SYSTEM", "USER", "ASSISTANT", "DEVELOPER", "THINK", "IMG"),
 )
 _NAME_TAG = LazyPattern("<(?=[A-Za-z/!?|])", words=("<",))
 """A tag of any kind, or an address in angle brackets."""
@@ -61,7 +69,7 @@ _NAME_MARKS = LazyPattern(
 def remove_controls(text: str) -> str:
     """Remove characters that move the cursor, reorder text, cover other lines or cannot be seen."""
     text = _CONTROL.sub("", text)
-    return text if text.isascii() else _EXCESS_MARKS.sub(r"\1", text)
+    return text if text.isascii() else _IDLE_JOINERS.sub("", _EXCESS_MARKS.sub(r"\1", text.replace(_BLANK, " ")))
 
 
 def sanitise(text: str) -> str:
@@ -73,10 +81,10 @@ def sanitise(text: str) -> str:
 
 
 def _escape_tag(found: re.Match[str]) -> str:
-    closing, opening = found["closing"], found["opening"]
+    closing, opening = found["closing"], found["opening"] or found["indented"]
     if closing is not None and closing.lower() in _HTML:
         return found[0]
-    if opening is not None and opening not in _WRAPPERS and not {"-", "_"} & {*opening}:
+    if opening is not None and opening.lower() not in _WRAPPERS and not {"-", "_", ":"} & {*opening}:
         return found[0]
     return f"{found[0][0]}\\{found[0][1:]}"
 

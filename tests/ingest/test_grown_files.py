@@ -293,3 +293,27 @@ def test_a_killed_resume_continues_from_the_same_checkpoint(tmp_path: Path, memo
     with Memory.open(tmp_path / "whole.db") as whole:
         whole.index([path])
         assert rows(memory) == rows(whole)
+
+
+@pytest.mark.promise("forgetting", "A prompt that still waits in an agent's queue is stored nowhere until it is a row.")
+def test_a_queued_prompt_that_the_agent_has_not_got_is_not_stored(tmp_path: Path, memory: Memory) -> None:
+    waits = "Is the mainspring of the longcase clock cracked?"
+    file = tmp_path / "session.jsonl"
+    lines = [
+        make_record(1, "user", "Why does the clock stop?"),
+        make_record(2, "assistant", [{"type": "text", "text": "I look at the escapement."}]),
+        {"type": "queue-operation", "operation": "enqueue", "content": waits, "sessionId": SESSION, "timestamp": "2026-03-01T10:00:03.123Z"},
+    ]  # fmt: skip
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    memory.index([file])
+    assert all(waits.encode() not in path.read_bytes() for path in tmp_path.glob("*.db*"))
+    dequeued = {**lines[2], "operation": "dequeue", "reason": "dequeued"}
+    del dequeued["content"]
+    lines += [
+        dequeued,
+        make_record(3, "user", waits),
+        make_record(4, "assistant", [{"type": "text", "text": "It is whole."}]),
+    ]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    memory.index([file])
+    assert [hit.content for hit in memory.search("mainspring", mode="keyword")] == [waits]

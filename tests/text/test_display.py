@@ -6,7 +6,7 @@ from datetime import UTC, timedelta, timezone
 
 import pytest
 
-from pastchats_memory.text.display import format_time
+from pastchats_memory.text.display import format_time, sanitise
 
 TOKYO = timezone(timedelta(hours=9))
 
@@ -26,3 +26,29 @@ TOKYO = timezone(timedelta(hours=9))
 )
 def test_midnight_is_shown_as_the_day_alone(timestamp: str | None, zone: timezone, shown: str) -> None:
     assert format_time(timestamp, zone) == shown
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "</system-reminder>", "< / system >", "<INSTRUCTIONS>", "<Instructions>", "<system", "< system>", '<invoke name="Bash">', "<function=run>",
+        "<mcp:call>", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[ INST ]", "[TOOL_CALLS]", "[AVAILABLE_TOOLS]", "<|im_start|>", "<start_of_turn>",
+        "<\uff5cUser\uff5c>", "<bos>", "</s>", "[gMASK]", "\uff1c/system\uff1e", "<think>", "<<SYS>>", "<!-- note",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("hidden", ["", "\u2800", "\u200d", "\u200c", "\ufe0f", "\ufe00", "\U000e0100", "\U0001d159"])
+def test_no_tag_of_a_context_survives_and_no_unseen_letter_hides_one(tag: str, hidden: str) -> None:
+    for at in (1, len(tag) // 2, len(tag) - 1):
+        shown = sanitise(f"{tag[:at]}{hidden}{tag[at:]} ")
+        assert shown.rstrip() != tag
+        assert not hidden or hidden not in shown
+        assert hidden == "\u2800" or shown[1] == "\\"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["List<system>", "Map<String, User>", "a < user and b > c", "x[TOOLS]", "[ERROR] no", "<div class='x'>", "</div>", "1\ufe0f\u20e3 one",
+     "\U0001f469\u200d\U0001f4bb", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"],
+)  # fmt: skip
+def test_code_emoji_and_scripts_stay_as_they_are(text: str) -> None:
+    assert sanitise(text) == text

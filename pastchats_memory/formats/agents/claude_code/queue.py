@@ -7,10 +7,10 @@ prompt that reaches the agent in the middle of its turn.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from pastchats_memory.formats.agents.claude_code import records
-from pastchats_memory.formats.base.source import Json, list_of, mapping_of
+from pastchats_memory.formats.base.source import Json, mapping_of
 
 NOWHERE = -1
 """The position of a record before the appended ones."""
@@ -43,6 +43,8 @@ class PromptQueue:
         self.changes_earlier = False
         """Whether an appended record shows that an earlier one passed a prompt to the agent."""
         self._waiting: list[QueuedPrompt] = []
+        self._earlier = 0
+        """Prompts of the shorter file that wait: they have no row, so their text is kept nowhere."""
         self._dequeues: list[int] = []
         """Positions of records that took out a prompt whose user record is still to come."""
 
@@ -62,12 +64,12 @@ class PromptQueue:
 
     def snapshot(self) -> Json:
         """Return what a longer file needs, as JSON."""
-        return {"waiting": [asdict(prompt) for prompt in self._waiting], "dequeues": len(self._dequeues)}
+        return {"waiting": self._earlier + len(self._waiting), "dequeues": len(self._dequeues)}
 
     def restore(self, snapshot: Json) -> None:
         """Restore the snapshot of the shorter file."""
-        self._waiting = [QueuedPrompt(**mapping_of(prompt)) for prompt in list_of(snapshot.get("waiting"))]  # type: ignore[arg-type] # as `snapshot` wrote them
-        self._dequeues = [NOWHERE] * int(str(snapshot.get("dequeues") or 0))
+        self._earlier, dequeues = (int(str(snapshot.get(key) or 0)) for key in ("waiting", "dequeues"))
+        self._dequeues = [NOWHERE] * dequeues
 
     def _add_operation(self, record: Json, position: int, line: int) -> None:
         content, is_delivered = record.get("content"), record.get("reason") in records.DELIVERED
@@ -83,6 +85,7 @@ class PromptQueue:
                     self._deliver(prompt, position)
             case "popAll":  # the person edits them again
                 self._waiting.clear()
+                self._earlier = 0
 
     def _take_equal(self, content: object) -> QueuedPrompt | None:
         return self._take(prompt for prompt in self._waiting if prompt.content == content)
@@ -92,6 +95,7 @@ class PromptQueue:
         return self._take(sorted(self._waiting, key=lambda prompt: not prompt.utterance.is_human))
 
     def _take(self, choices: Iterable[QueuedPrompt]) -> QueuedPrompt | None:
+        self.changes_earlier |= self._earlier > 0  # which one it is stands in the earlier records alone
         found = next(iter(choices), None)
         if found is not None:
             self._waiting.remove(found)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
 import click
 
-from pastchats_memory.cli import options
+from pastchats_memory.cli import DONE, options
 from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.cli.output import is_terminal, notify
 from pastchats_memory.errors import UsageFault
@@ -22,11 +24,13 @@ from pastchats_memory.files.processes import run_in_foreground
 from pastchats_memory.files.stored_path import other_machine, resolve_path
 from pastchats_memory.formats.base.source import SQLITE
 from pastchats_memory.memory import Memory
+from pastchats_memory.model import canonical_id, leads_to_task
 from pastchats_memory.text.display import escape_name, escape_path, one_line, sanitise
 from pastchats_memory.views.answers.listing import Listing
 from pastchats_memory.views.answers.opening import OPEN, RESUME, Opened
+from pastchats_memory.views.task_text import render_task
 
-PLUS = r"n?vim?|gvim|view|nano|pico|emacs(client)?|micro|kak|joe|jed|ne|mcedit|gedit|kate|mg|ex|vis|amp"
+PLUS = r"less|more|most|n?vim?|gvim|view|nano|pico|emacs(client)?|micro|kak|joe|jed|ne|mcedit|gedit|kate|mg|ex|vis|amp"
 GOTO = r"code(-insiders)?|codium|vscodium|cursor|windsurf|kiro|trae|positron"
 COLON = r"hx|helix|zed|zeditor|subl|sublime_text|lapce|fresh"
 LINE = r"idea|pycharm|webstorm|goland|clion|phpstorm|rubymine|rider|rustrover|studio|fleet|xed|textmate|mate"
@@ -38,6 +42,12 @@ EDITORS: tuple[tuple[str, Callable[[str, int], list[str]]], ...] = (
     (r"notepad\+\+", lambda path, line: [f"-n{line}", path]),
 )
 """How each family of editors, by the name of its program, is told the line. Other editors get the file alone."""
+WAITING = re.compile(rf"{GOTO}|zed|zeditor|subl|sublime_text|gedit|mate|{LINE}")
+"""Editors that return at once unless they are told to wait; a conversation lies in a file only while it is read."""
+PAGERS = ("less", "more")
+MAX_TEXT = 32 << 20
+"""Bytes of a source that are shown without an editor."""
+TEXT_SUFFIXES = frozenset({".md", ".markdown", ".txt", ".log", ".org", ".rst"})
 
 
 @ask_memory(
@@ -49,14 +59,16 @@ EDITORS: tuple[tuple[str, Callable[[str, int], list[str]]], ...] = (
 @click.argument("id_", metavar="ID")
 @click.option("--print", "only_print", is_flag=True, help="Print the editor's command, and open nothing.")
 def command(memory: Memory, id_: str, only_print: bool) -> CommandResult:
-    """Open the source of an item at its line, in $VISUAL or $EDITOR.
+    """Show the conversation of an item at that turn, or its source at its line if that is a text, in $VISUAL, $EDITOR or $PAGER.
 
-    Without a terminal it prints the editor's command, as --print does.
+    Without a terminal it prints the command that opens the source, as --print does.
     """
     place = memory.find_source(id_)
     if place is None:
         return _explain_missing(id_, OPEN)
     path = resolve_path(place.path)
+    if is_terminal(sys.stdout) and not (only_print or options.is_json_wanted()):
+        return CommandResult(dict, str, run=_prepare_reading(memory, id_, path, place.line))
     if (obstacle := _find_obstacle(path)) is not None:
         notify(f"{escape_path(place.path)} {obstacle}. `pastchats-memory show {escape_name(id_)}` has the text.")
         return CommandResult(lambda: OPEN.build([]), lambda: "", is_found=False)
@@ -64,9 +76,56 @@ def command(memory: Memory, id_: str, only_print: bool) -> CommandResult:
     return CommandResult(
         lambda: OPEN.build([Opened(place.path, place.line, line)]),
         lambda: sanitise(join_command(line)),
-        run=None if only_print or not is_terminal(sys.stdout) else lambda: run_in_foreground(line),
         is_folded=True,
     )
+
+
+def _prepare_reading(memory: Memory, id_: str, path: Path, line: int) -> Callable[[], int]:
+    """Return what shows a source that is a text, or the conversation of an item."""
+    text = _read_text(path)
+    if text and _editor():
+        return lambda: run_in_foreground(_edit(str(path), line))
+    if text:
+        return lambda: _show_text(path.name, text, line)
+    text, place = _render_conversation(memory, id_)
+    return lambda: _show_text(f"{path.name}.md", text, place)
+
+
+def _read_text(path: Path) -> str:
+    """Return a source that people can read as it is; nothing for records, archives and databases."""
+    if _find_obstacle(path) is not None:
+        return ""
+    text = path.read_bytes()[:MAX_TEXT].decode(errors="replace")
+    is_text = path.suffix.lower() in TEXT_SUFFIXES or text.lstrip()[:1] not in ("{", "[")
+    return sanitise(text) if is_text else ""
+
+
+def _render_conversation(memory: Memory, id_: str) -> tuple[str, int]:
+    """Return the conversation of an item as Markdown, and the line of its turn; a task as `task show` prints it."""
+    from pastchats_memory.views.document import document_of_conversation, render_markdown_document
+
+    if leads_to_task(id_):
+        found = memory.tasks.find_item(id_)
+        return (render_task(found[0]) if found else ""), 1
+    conversation = memory.load_conversation(id_)
+    if conversation is None:
+        return "\n".join(item.content for item in memory.show(id_, 0)), 1
+    lines = list(render_markdown_document(document_of_conversation(conversation)))
+    head = re.compile(rf"\*\*.* · id {re.escape(canonical_id(id_))}(?: ·|\Z)")
+    return "\n".join(lines), next((place for place, line in enumerate(lines, 1) if head.match(line)), 1)
+
+
+def _show_text(name: str, text: str, line: int) -> int:
+    """Show a text at a line in the editor or the pager, from a file that is there only meanwhile."""
+    pager = shlex.split(os.environ.get("PAGER") or "") or [*filter(shutil.which, PAGERS)][:1]
+    program = _editor() or pager
+    if not program:
+        click.echo(text)
+        return DONE
+    with tempfile.TemporaryDirectory(prefix="pastchats-memory-") as folder:
+        file = Path(folder) / name
+        file.write_text(f"{text}\n", encoding="utf-8")
+        return run_in_foreground(_point_at(program, str(file), line, is_waiting=True))
 
 
 def _find_obstacle(path: Path) -> str | None:
@@ -97,9 +156,15 @@ def _edit(path: str, line: int) -> list[str]:
     if not editor:
         where = sanitise(f"{path}:{line}")
         raise UsageFault(f"no editor is set; the source is {where}", "Set one: export EDITOR=nano")
+    return _point_at(editor, path, line)
+
+
+def _point_at(editor: Sequence[str], path: str, line: int, *, is_waiting: bool = False) -> list[str]:
+    """Return the command with which an editor or a pager shows a file at a line."""
     name = PurePath(editor[0]).name.lower().removesuffix(".exe").removesuffix(".cmd")
     arguments = next((how for pattern, how in EDITORS if re.fullmatch(pattern, name)), lambda path, _: [path])
-    return [*editor, *arguments(os.path.abspath(path), max(line, 1))]  # noqa: PTH100 - no option can begin with a slash
+    wait = ["--wait"] if is_waiting and WAITING.fullmatch(name) else []
+    return [*editor, *wait, *arguments(os.path.abspath(path), max(line, 1))]  # noqa: PTH100 - no option can begin with a slash
 
 
 @ask_memory(

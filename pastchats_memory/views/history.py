@@ -16,8 +16,6 @@ HEADINGS = {"worked_on": "Worked on", "worked": "Worked", "open": "Failed or ope
 """Heading of each section of a digest."""
 DAY = 10
 """Characters of an ISO date."""
-SHOWN = ("asked", "answered", "shown_by")
-"""Texts of an attempt that its line shows."""
 _TAG = re.compile(r"(?P<code>`[^`\n]{1,200}`)|</[A-Za-z][^<>\n]{0,200}>|(?<!\w)<[A-Za-z][^<>\n]{0,200}>")
 _ANGLES = re.compile(r"<(?P<inner>[A-Za-z/!?|][^<>\n]{0,200})(?P<end>>?)")
 LONG_PATH = 60
@@ -68,8 +66,13 @@ def _render_line(line: DigestLine) -> str:
 def _render_attempt(attempt: Attempt, title: str) -> tuple[str, str]:
     """Render an episode as an item of a list, whose text cannot leave it or fetch a picture, and its source."""
     path = _shorten_path(from_home(attempt.source_path))
-    plain = {name: drop_markup(text) for name, text in {**attempt._asdict(), "asked": title}.items() if name in SHOWN}
-    quotation, source = render_attempt_lines(attempt._replace(source_path=path, **plain))
+    shown = attempt._replace(
+        source_path=path,
+        asked=drop_markup(title),
+        answered=drop_markup(attempt.answered),
+        shown_by=drop_markup(attempt.shown_by),
+    )
+    quotation, source = render_attempt_lines(shown)
     if not attempt.source_path:
         source = f"Source: made by hand · id {escape_name(attempt.id)}"
     return f"- {escape_name(quotation.removeprefix('> '))}", f"  {source}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -157,15 +158,56 @@ def test_each_editor_gets_the_line_in_its_own_way(kiln: Program, editor: str, ar
     assert (found["path"], found["line"]) == (file, 2)
 
 
-def test_open_starts_the_editor_on_a_terminal_and_prints_its_command_elsewhere(kiln: Program) -> None:
-    note = script(kiln, "nano")
-    there = kiln.with_variables(VISUAL=str(note.parent / "bin" / "nano"), EDITOR="vim")
+def reader(program: Program, name: str) -> Path:
+    """Write a program that notes its arguments and the text of the file that it is given."""
+    path = program.home / "bin" / name
+    path.parent.mkdir(exist_ok=True)
+    note = program.home / "read.json"
+    path.write_text(
+        f"#!{sys.executable}\nimport json, re, sys\n"
+        f"text = open(re.sub(r':[0-9]+$', '', sys.argv[-1])).read()\n"
+        f"open({str(note)!r}, 'w').write(json.dumps([text, *sys.argv[1:]]))\n",
+        encoding="utf-8",
+    )
+    path.chmod(0o755)
+    return note
+
+
+@pytest.mark.parametrize(("variable", "name"), [("VISUAL", "nano"), ("EDITOR", "code"), ("PAGER", "less")])
+def test_open_shows_the_conversation_at_the_turn(kiln: Program, variable: str, name: str) -> None:
+    note = reader(kiln, name)
+    code, _ = on_a_terminal(kiln.with_variables(**{variable: str(note.parent / "bin" / name)}), "open", "2")
+    text, *arguments = json.loads(note.read_text(encoding="utf-8"))
+    assert code == 0
+    assert "The relay is too small: use the 40 A one." in text
+    assert '{"type"' not in text
+    number = int(re.search(r"(?:\+|:)(\d+)", " ".join(arguments))[1])
+    assert text.splitlines()[number - 1].startswith("**assistant** · 2026-02-01 ")
+    assert not Path(arguments[-1].removesuffix(f":{number}")).exists()
+
+
+def test_open_shows_a_conversation_whose_file_is_gone_or_packed(kiln: Program) -> None:
+    (kiln.home / "claude" / f"{SESSION}.jsonl").unlink()
+    code, shown = on_a_terminal(kiln.with_variables(PAGER="cat"), "open", "1")
+    assert code == 0
+    assert "Why does the kiln trip the relay?" in shown
+
+
+@pytest.mark.parametrize(("variable", "name"), [("EDITOR", "nano"), ("PAGER", "less")])
+def test_open_shows_a_source_that_is_a_text_itself(program: Program, variable: str, name: str) -> None:
+    (program.home / "todo.md").write_text("# Todo\n\n- [ ] Order a 40 A relay\n", encoding="utf-8")
+    assert program("index", "todo.md").status == 0
+    [task] = program("search", "relay", "--type", "task", "--json").results
+    note = reader(program, name)
+    on_a_terminal(program.with_variables(**{variable: str(note.parent / "bin" / name)}), "open", task["id"])
+    text, *arguments = json.loads(note.read_text(encoding="utf-8"))
+    assert text.startswith("# Todo\n")
+    assert arguments[0] == "+3"
+
+
+def test_open_prints_the_command_for_the_source_without_a_terminal(kiln: Program) -> None:
     file = kiln.home / "claude" / f"{SESSION}.jsonl"
-    assert there("open", "1").stdout == shlex.join([str(note.parent / "bin" / "nano"), "+1", str(file)]) + "\n"
-    assert not note.exists()
-    code, _ = on_a_terminal(there, "open", "1")
-    assert code == 3
-    assert json.loads(note.read_text(encoding="utf-8"))[1:] == ["+1", str(file)]
+    assert kiln.with_variables(EDITOR="vim")("open", "1").stdout == shlex.join(["vim", "+1", str(file)]) + "\n"
 
 
 def test_open_follows_a_line_that_moved(kiln: Program) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 
 from pastchats_memory.formats.base.agent import AgentSession
+from pastchats_memory.formats.base.checkpoint import CannotResume
 from pastchats_memory.formats.base.companions import named_after
 from pastchats_memory.formats.base.format import Format, has_record
 from pastchats_memory.formats.base.locations import below_home
@@ -34,6 +35,8 @@ INPUTS = {
 }  # fmt: skip
 """Arguments that name the subject of a call, and the names that other agents give them."""
 
+_ACTION = re.compile(r"The USER performed the following action:\nCommand: (?P<command>[^\n]+)\nCWD: (?P<cwd>[^\n]+)\n")
+"""The head of a command that the person ran in the editor's terminal, above its result."""
 _MODEL = re.compile(r"`Model Selection` from .{1,80}? to (.{1,80}?)\.(?:\s|\Z)")
 _HEAD = re.compile(
     r"\A(?:Created At: [^\n]*\n)?(?:Completed At: [^\n]*\n)?"
@@ -64,9 +67,17 @@ class _Session(AgentSession):
         """Ids of the calls without a result, oldest first."""
 
     def session_info(self) -> SessionInfo:
-        """Return the session's id: the folder's name, or for a copied file its own."""
+        """Return the session's id: the folder's name, or for a copied file its own.
+
+        Raises CannotResume if the folder of earlier turns was not known before.
+        """
         generated = self.source.path.parent.parent
-        return SessionInfo(generated.parent.name if generated.name == GENERATED else self.source.path.stem)
+        name = generated.parent.name if generated.name == GENERATED else self.source.path.stem
+        cwd = next(filter(None, map(_cwd_of, self.source.sample)), None)
+        before = self.source.resumed
+        if before is not None and cwd and not mapping_of(before.state.get("info")).get("cwd"):
+            raise CannotResume("where the session runs was not known before")
+        return SessionInfo(name, cwd)
 
     def add_record(self, record: Json, line: int) -> str | None:
         if record.get("status") in UNFINISHED:
@@ -75,6 +86,11 @@ class _Session(AgentSession):
         own_id = "" if index is None else str(index)
         at = Position(line, record.get("created_at"), own_id)
         text, kind = text_of(record.get("content")), text_of(record.get("type"))
+        self.builder.info.cwd = self.builder.info.cwd or _cwd_of(record)
+        if record.get("source") == PERSON and (action := _ACTION.match(text)):
+            output = _parse_result(record, text[action.end() :].lstrip("\n"))
+            self.builder.add_typed_command(action["command"], output, at)
+            return None
         match kind:
             case "USER_INPUT":
                 self.waiting.clear()
@@ -98,10 +114,17 @@ class _Session(AgentSession):
     def _add_call(self, call: Json, call_id: str) -> None:
         """Add a tool call; each of its arguments is encoded as JSON of its own."""
         arguments = {key: value_of(value) for key, value in mapping_of(call.get("args")).items()}
-        self.builder.info.cwd = self.builder.info.cwd or folder_of(arguments.get("Cwd"))
         known = {name: arguments[key] for key, name in INPUTS.items() if key in arguments}
         self.builder.add_call(call_id, text_of(call.get("name")), arguments | known)
         self.waiting.append(call_id)
+
+
+def _cwd_of(record: Json) -> str | None:
+    """Return the folder in which a step runs a command, or None."""
+    action = _ACTION.match(text_of(record.get("content")))
+    calls = (mapping_of(mapping_of(call).get("args")) for call in list_of(record.get("tool_calls")))
+    folders = (folder_of(value_of(arguments.get("Cwd"))) for arguments in calls)
+    return action["cwd"].strip() if action else next(filter(None, folders), None)
 
 
 def _parse_result(step: Json, text: str) -> ToolResult:
@@ -116,7 +139,7 @@ def _parse_result(step: Json, text: str) -> ToolResult:
 
 ANTIGRAVITY = Format(
     name="antigravity",
-    version=3,
+    version=4,
     detect=has_record(_is_step),
     read=_Session.read,
     program="Antigravity",

@@ -49,6 +49,8 @@ class _Session(AgentSession):
             self.builder.add_content(content, at)
         elif kind == "user.define_outcome":
             self.builder.add_prompt(text_of(record.get("description")), at)
+        elif kind == "user.interrupt":
+            self.builder.queue.flag("interrupted")
         elif kind == "agent.message":
             self.builder.add_answer(texts_of(content), at)
         elif kind in CALLS:
@@ -61,7 +63,7 @@ class _Session(AgentSession):
 
 MANAGED_AGENTS = Format(
     name="managed-agents",
-    version=1,
+    version=2,
     detect=detect,
     read=_Session.read,
     program="Claude Managed Agents",

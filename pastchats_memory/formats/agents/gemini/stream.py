@@ -39,6 +39,7 @@ class PrintedSession(AgentSession):
         match record.get("type"):
             case "init":
                 self.builder.model = text_of(record.get("model"))
+                self.builder.info.conversation_id = text_of(record.get("session_id")) or self.source.path.stem
             case "message" if not isinstance(record.get("content"), str):
                 return "a message without a text"
             case "message" if record.get("role") == "user":

@@ -55,10 +55,10 @@ def plan_server(
 ) -> list[SettingsChange]:
     """Return what adding the server to an agent would change, and write nothing.
 
-    A server of our name that the user has added stays if its program exists.
+    A server of our name that the user has added stays.
 
     Raises:
-        UsageFault: the file is not understood, or this program lies in a cache.
+        UsageFault: the file is not understood, this program lies in a cache, or the program of the user's server is gone.
         MemoryFault: the file cannot be read.
     """
     agent = targets()[target]
@@ -68,7 +68,10 @@ def plan_server(
     before = read_settings(path)
     pieces = _find_pieces(path, target, state)
     present = _find_entry(path, before)
-    if present is not None and not pieces and _is_program_there(present):
+    if present is not None and not pieces:
+        if "command" in present and not _is_program_there(present):
+            message = f"{path} has a server `{COMMAND}` that `setup` did not add, and its program is gone"
+            raise UsageFault(message, "It stays as it is. Mend or remove it, and run `setup` again.")
         return []
     entry = agent.server([*lasting_command(), "mcp", *database_options(database)])
     if present is not None and entry.items() <= present.items():
@@ -171,7 +174,8 @@ def _without_table(text: str, pieces: Sequence[str]) -> str:
     if servers is None or COMMAND not in servers:
         return text
     del servers[COMMAND]
-    if not servers:
+    is_written = f"[{TOML_PARENT}]" in text  # the user's own line, with what they noted below
+    if not servers and not is_written:
         del wanted[TOML_PARENT]
     restored = without_pieces(text, pieces)
     if restored is not None and _parse(restored) == wanted.unwrap():

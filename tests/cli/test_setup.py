@@ -152,6 +152,32 @@ def test_a_server_that_the_user_has_added_stays_and_so_does_what_they_add_to_our
     assert json.loads(copilot.read_text(encoding="utf-8")) == {"mcpServers": {}}
 
 
+@pytest.mark.parametrize(
+    "own",
+    ["[mcp_servers]\n# my servers come here\n", "a = 1\n[mcp_servers] # keep\n\n[tui]\nb = 1\n", "# only a remark\n"],
+)
+def test_undo_leaves_each_line_of_the_user_in_codex_settings(person: Program, own: str) -> None:
+    file = person.home / ".codex/config.toml"
+    file.write_text(own, encoding="utf-8")
+    person("setup", "--yes")
+    assert "pastchats-memory" in file.read_text(encoding="utf-8")
+    person("setup", "--undo", "--yes")
+    assert file.read_text(encoding="utf-8") == own
+
+
+@pytest.mark.parametrize("own", [{"command": "/gone/mine", "args": ["x"]}, {"url": "https://example.org/mcp"}])
+def test_a_server_of_our_name_stays_whether_its_program_is_there_or_not(
+    person: Program, own: dict[str, object]
+) -> None:
+    file = person.home / ".cursor/mcp.json"
+    text = json.dumps({"mcpServers": {"pastchats-memory": own}})
+    file.write_text(text, encoding="utf-8")
+    run = person("setup", "--yes", "--json")
+    assert list_states(run, "server")["cursor"] == ("refused" if "command" in own else "present")
+    person("setup", "--undo", "--yes")
+    assert file.read_text(encoding="utf-8") == text
+
+
 def test_uninstall_removes_the_whole_codex_table(person: Program) -> None:
     file = person.home / ".codex/config.toml"
     before = tomllib.loads(file.read_text(encoding="utf-8"))

@@ -26,6 +26,7 @@ WHOLE = {
     "hermes",
     "llm-logs",
     "opencode",
+    "taskwarrior",
     "vscode-copilot-chat",
 }
 """Formats whose lines change what stands above them, or whose programs write the file anew each time."""

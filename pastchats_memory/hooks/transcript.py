@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from pastchats_memory.files.project import is_opted_out, project_at
 from pastchats_memory.formats.base.source import NotText, SourceFile
+from pastchats_memory.formats.base.storage import project_of_file
 from pastchats_memory.model import Item, Place, Turn
 from pastchats_memory.redact import redact, redact_json, redact_path
 from pastchats_memory.store import turns
@@ -46,7 +47,7 @@ def read_session(database: Database, event: HookEvent, format_: Format, config: 
     known = {item.id for item in (lines[turn.line] for turn in fresh if turn.line in lines)}
     older = [item for item in stored if item.id not in known]
     start = max((item.turn_index for item in older), default=-1) + 1
-    project = stored[-1].project if stored else utf8(project_at(event.cwd or str(path.parent)))
+    project = stored[-1].project if stored else _project_of(event.cwd, path)
     return older + [
         _make_item(turn, start + place, project, name, lines.get(turn.line)) for place, turn in enumerate(fresh)
     ]
@@ -55,8 +56,12 @@ def read_session(database: Database, event: HookEvent, format_: Format, config: 
 def list_fresh_items(path: Path, format_: Format, session: str) -> list[Item]:
     """Return the turns of a session in a transcript of which none is stored."""
     found = _read_turns(path, format_, session)
-    project = utf8(project_at(next((turn.cwd for turn in found if turn.cwd), str(path.parent))))
+    project = _project_of(next((turn.cwd for turn in found if turn.cwd), None), path)
     return [_make_item(turn, place, project, redact_path(utf8(str(path))), None) for place, turn in enumerate(found)]
+
+
+def _project_of(cwd: str | None, path: Path) -> str:
+    return utf8(project_at(cwd) if cwd else project_of_file(path))
 
 
 def _may_be_read(event: HookEvent, config: Config) -> bool:

@@ -20,6 +20,7 @@ from pastchats_memory.episodes.recorded_edits import read_turn, written_lines
 from pastchats_memory.episodes.threads import cite_attempts, describe_attempt
 from pastchats_memory.fields import As, At, Line, Resume, Shown, TurnId, View
 from pastchats_memory.files.git import identify_repository, is_folder
+from pastchats_memory.files.project import find_worktree
 from pastchats_memory.files.regular_file import open_regular
 from pastchats_memory.model import Attempt, Cited, Edit, Item
 from pastchats_memory.search.hits import cited_place
@@ -101,7 +102,9 @@ def _list_below(whole: str, project: str) -> list[str]:
     """Return the ends of a path below each folder that is called as the project."""
     parts = whole.split("/")
     ends = ["/".join(parts[place + 1 :]) for place, part in enumerate(parts) if part == project]
-    return [*ends, *(_WORKTREE.sub("", end) for end in ends if _WORKTREE.match(end))]
+    worktree = find_worktree(tuple(parts))
+    inside = ["/".join(parts[worktree.depth :])] if worktree and worktree.main[-1] == project else []
+    return [*ends, *inside, *(_WORKTREE.sub("", end) for end in ends if _WORKTREE.match(end))]
 
 
 def _list_inside(whole: str, project: str, folder: str | None) -> list[str]:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from pastchats_memory.files.project import project_at
+from pastchats_memory.formats.base.storage import decode_project, project_of_file, project_of_folder
 from pastchats_memory.model import Turn
 from pastchats_memory.text.encoding import utf8
 
@@ -94,5 +94,5 @@ def digest(*parts: str) -> str:
 def project_of(turn: Turn, path: Path, service: str) -> str:
     """Return the recorded project of a turn, else the service of an export, else the file's repository or folder."""
     if turn.project or (service and not turn.cwd):
-        return turn.project or service
-    return utf8(project_at(turn.cwd or str(path.parent)))
+        return utf8(decode_project(turn.project, path)) if turn.project else service
+    return utf8(project_of_folder(turn.cwd) if turn.cwd else project_of_file(path))

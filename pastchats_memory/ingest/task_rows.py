@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.files.project import project_at
+from pastchats_memory.formats.base.storage import project_of_file
 from pastchats_memory.formats.registry import formats_of_kind
 from pastchats_memory.ingest.discover import Candidate
 from pastchats_memory.model import Comment, Metadata, Task, TaskLink, TaskState
@@ -88,7 +89,7 @@ def _project_of(task: Task, path: Path) -> str:
     """Return the project of the recorded folder, else of the file; "" for a conversation's list."""
     if task.cwd is None and task.conversation_id is not None:
         return ""
-    return utf8(project_at(task.cwd or str(path.parent)))
+    return utf8(project_at(task.cwd) if task.cwd else project_of_file(path))
 
 
 def _clean(task: Task) -> Task:

@@ -26,7 +26,7 @@ SHARED = ("conductor", "vibe-kanban")
 BY_ID, IN_REPOSITORY = (".codex", "vibe-kanban"), (".claude", ".gemini", ".qwen", ".git")
 """Agents that name the folder above a worktree by an id, and those whose worktrees always lie in the repository."""
 _ID = re.compile(r"[0-9a-f]{4,40}(?:-.*)?")
-_BESIDE = re.compile(r"(?!(?:git|my|agents?|all)\W)(.+?)(?:[.-]|_{1,2})worktrees")
+_NEXT_TO = re.compile(r"(?!(?:git|my|agents?|all)\W)(.+?)(?:[.-]|_{1,2})worktrees")
 """The folder of worktrees beside a repository, such as `kiln.worktrees`."""
 
 
@@ -77,8 +77,8 @@ def find_worktree(parts: tuple[str, ...]) -> Worktree | None:
         above, name, following = parts[place - 1].lower(), parts[place].lower(), parts[place + 1 :]
         if name in (".worktrees", ".conductor"):
             return Worktree(parts[:place], place + 2)
-        if beside := _BESIDE.fullmatch(parts[place]):
-            return Worktree((*parts[:place], beside[1]), place + 2)
+        if adjacent := _NEXT_TO.fullmatch(parts[place]):
+            return Worktree((*parts[:place], adjacent[1]), place + 2)
         is_shared = above in SHARED and name in ("workspaces", "worktrees")
         if not is_shared and not (above.startswith(".") and name in ("worktrees", "worktree")):
             continue

@@ -75,7 +75,7 @@ def plan_files(
     for candidate in found:
         state = known.get(old_paths.get(candidate.name, candidate.name))
         if state is not None and candidate.name in old_paths and state.size == candidate.size:
-            state = state._replace(mtime_ns=candidate.mtime_ns)  # its bytes were compared
+            state = state._replace(mtime_ns=candidate.mtime_ns, file_id=candidate.file_id)  # its bytes were compared
         project = state.project if options.project is None and state else redact(options.project or "").text or None
         read_before = ReadAs.from_json(state.read_as) if state is not None else AS_DETECTED
         read_as = read_before if options.read_as == AS_DETECTED else options.read_as
@@ -119,6 +119,9 @@ def _is_unchanged(
     now = (candidate.size, candidate.mtime_ns, read_as.to_json(), recipe)
     if (state.size, state.mtime_ns, state.read_as, state.recipe) != now:
         return False
+    _, _, changed = candidate.file_id.partition(":")  # a device may have another number after a restart
+    if candidate.file_id and changed != (state.file_id or "").partition(":")[2]:
+        return False
     if state.format in HASHED_FORMATS and state.fingerprint != fingerprint(candidate.path):
         return False
     return state.format is None or state.project == project
@@ -129,18 +132,23 @@ def _find_moved(new: list[Candidate], known: Mapping[str, SourceState]) -> dict[
     gone = [state for state in known.values() if state.fingerprint and not os.path.lexists(state.path)] if new else []
     by_mark: defaultdict[object, list[SourceState]] = defaultdict(list)
     for state in gone:
-        by_mark[state.file_id].append(state)
+        by_mark[_inode(state.file_id)].append(state)
         by_mark[state.fingerprint if _is_whole(state) else state.size].append(state)
     sizes = {state.size for state in gone if _is_whole(state)}
     moved: dict[str, Candidate] = {}
     for candidate in new:
         mark = _fingerprint_or_none(candidate.path) if candidate.size in sizes else candidate.size
-        likely = (*by_mark[candidate.file_id], *by_mark[mark])
+        likely = (*by_mark[_inode(candidate.file_id)], *by_mark[mark])
         for state in likely:
             if state.path not in moved and has_same_bytes(state, candidate):
                 moved[state.path] = candidate
                 break
     return moved
+
+
+def _inode(file_id: str | None) -> str:
+    """Return device and inode."""
+    return (file_id or "").rpartition(":")[0]
 
 
 def _is_whole(state: SourceState) -> bool:

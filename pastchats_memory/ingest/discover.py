@@ -47,7 +47,7 @@ class Candidate:
     named: bool
     """Whether the user named it; otherwise it lies below a named folder."""
     file_id: str = ""
-    """Device and inode, which a renamed file keeps."""
+    """Device and inode, which a renamed file keeps, and the time of its last change, which no program can set."""
     is_alone: bool = True
     """Whether it has no companion file."""
     unpacked: Callable[[], BinaryIO] | None = None
@@ -175,7 +175,7 @@ def _look_at(where: str, status: os.stat_result, unreadable: list[Unreadable], *
     if any(map(_is_hollow, together)):
         unreadable.append(Unreadable(utf8(where), 0, HOLLOW))
     elif together:
-        file_id = f"{status.st_dev:x}:{status.st_ino:x}"
+        file_id = f"{status.st_dev:x}:{status.st_ino:x}:{status.st_ctime_ns:x}"
         size, mtime_ns = sum(each.st_size for each in together), max(each.st_mtime_ns for each in together)
         yield Candidate(where, size, mtime_ns, named, file_id, len(together) == 1)
     elif not stat.S_ISLNK(status.st_mode):

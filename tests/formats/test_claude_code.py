@@ -238,3 +238,39 @@ def test_real_sessions_have_as_many_prompts_as_were_counted_by_hand():
         if contexts or pictures:
             otherwise.add(row["file"].rpartition("__")[2])
     assert otherwise == {"general-tool-calls.jsonl", "images-in-user-messages.jsonl"}
+
+
+def test_the_transcript_of_a_teammate_begins_with_what_the_team_asks_of_it(tmp_path):
+    task = '<teammate-message teammate_id="lead" color="red">Survey the flues</teammate-message>'
+    path = written(
+        tmp_path / "s.jsonl",
+        record(task, uuid="a", parentUuid=None),
+        record([{"type": "text", "text": "Two are blocked."}], "assistant", uuid="b", parentUuid="a"),
+    )
+    found = [(turn.role, turn.branch, turn.content) for turn in turns(CLAUDE_CODE, path)]
+    assert found == [("system", "sidechain", "Survey the flues"), ("assistant", "sidechain", "Two are blocked.")]
+
+
+def test_a_message_of_a_teammate_within_a_session_is_no_prompt(tmp_path):
+    report = '<teammate-message teammate_id="surveyor">Two are blocked</teammate-message>'
+    path = written(tmp_path / "s.jsonl", record("Ask the team", uuid="a"), record(report, uuid="b", parentUuid="a"))
+    assert [(turn.role, turn.content) for turn in turns(CLAUDE_CODE, path)] == [("user", "Ask the team")]
+
+
+PLAN = {"type": "document", "title": "kiln-plan.pdf", "source": {"type": "base64", "media_type": "application/pdf"}}
+NOTES = {"type": "document", "title": "notes.txt", "source": {"type": "text", "data": "Fire at cone six."}}
+
+
+@pytest.mark.parametrize(
+    ("blocks", "content"),
+    [
+        ([PLAN], "[document kiln-plan.pdf]"),
+        ([PLAN, {"type": "text", "text": "Is it right?"}], "Is it right?\n\n[document kiln-plan.pdf]"),
+        ([NOTES], "[document notes.txt]\nFire at cone six."),
+        ([NOTES | {"title": None}], "[document]\nFire at cone six."),
+        ([PLAN | {"title": None}], "[image]"),
+    ],
+)
+def test_an_attached_document_has_its_title_and_its_words(blocks, content, tmp_path):
+    (turn,) = turns(CLAUDE_CODE, written(tmp_path / "s.jsonl", record(blocks)))
+    assert turn.content == content

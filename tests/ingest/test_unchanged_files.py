@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -47,6 +48,24 @@ def test_only_a_file_that_changed_is_opened(tmp_path: Path, opened: list[str]) -
         write_messages(history / "7.jsonl", ("user", "Question 7?"), ("assistant", "Answer 7."), ("user", "And 8?"))
         memory.index([history])
         assert {path for path in opened if path.startswith(str(history))} == {str(history / "7.jsonl")}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows tells when a file was made, not when it changed")
+@pytest.mark.parametrize("is_replaced", [True, False])
+def test_a_file_of_the_same_size_and_time_with_other_words_is_read_again(is_replaced: bool, tmp_path: Path) -> None:
+    chat, other = tmp_path / "chat.jsonl", tmp_path / "other.jsonl"
+    write_messages(chat, ("user", "Is the door open?"), ("assistant", "It is."))
+    before = chat.stat()
+    with Memory.open(tmp_path / "memory.db") as memory:
+        memory.index([chat])
+        written = other if is_replaced else chat
+        write_messages(written, ("user", "Is the door shut?"), ("assistant", "It is."))
+        os.utime(written, ns=(before.st_atime_ns, before.st_mtime_ns))
+        written.replace(chat)
+        assert (chat.stat().st_size, chat.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+        memory.index([chat])
+        assert [hit.content for hit in memory.search("door shut", limit=1)] == ["Is the door shut?"]
+        assert memory.index([chat]).files_unchanged == 1
 
 
 def test_with_force_every_file_is_read_again_and_nothing_is_embedded(tmp_path: Path) -> None:

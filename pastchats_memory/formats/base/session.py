@@ -257,11 +257,27 @@ def read_items(
 
 
 def texts_of(content: object) -> str:
-    """Return the visible text of a message's content: a string, or the text blocks of a list as paragraphs."""
+    """Return the visible text of a message's content: a string, or the text blocks and documents of a list as paragraphs."""
     if isinstance(content, str):
         return content
-    blocks = (mapping_of(block) for block in list_of(content))
-    return "\n\n".join(text for block in blocks if block.get("type") == "text" and (text := text_of(block.get("text"))))
+    blocks = [mapping_of(block) for block in list_of(content)]
+    texts = [text for block in blocks if block.get("type") == "text" and (text := text_of(block.get("text")))]
+    return "\n\n".join([*texts, *documents_of(content)])
+
+
+def documents_of(content: object) -> list[str]:
+    """Return each attached document with a title or words: `[document plan.pdf]`, and below it the words of a text."""
+    blocks = (mapping_of(block) for block in list_of(content) if mapping_of(block).get("type") == "document")
+    named = ((text_of(block.get("title")).strip(), mapping_of(block.get("source"))) for block in blocks)
+    return [
+        f"[{f'document {title}'.strip()}]\n{_words_of(source)}".strip()
+        for title, source in named
+        if title or _words_of(source)
+    ]
+
+
+def _words_of(source: Json) -> str:
+    return text_of(source.get("data")) if source.get("type") == "text" else texts_of(source.get("content"))
 
 
 def count_images(content: object, kinds: tuple[str, ...] = ("image",)) -> int:

@@ -62,8 +62,8 @@ def decode_project(name: str, path: Path) -> str:
     is_bare = here is not None and here.parent.name == "projects" and name.partition("-")[0].lower() in PARENTS
     if not (is_bare or _ENCODED.fullmatch(name)):
         return UNKNOWN if _ID.fullmatch(name) else name
-    beside = sorted(here.glob("*.jsonl"))[:TRANSCRIPTS] if here is not None else ()
-    folders = (read_sibling_field(transcript, "cwd") for transcript in beside)
+    transcripts = sorted(here.glob("*.jsonl"))[:TRANSCRIPTS] if here is not None else ()
+    folders = (read_sibling_field(transcript, "cwd") for transcript in transcripts)
     cwd = next((folder for folder in folders if _encode(folder).strip("-") == name.lower().strip("-")), "")
     return project_at(cwd) if cwd else _decode(name.strip("-"))
 

@@ -48,10 +48,16 @@ def is_tagged(text: str, opening: re.Pattern[str]) -> bool:
 
 def behind_tags(text: str, opening: re.Pattern[str]) -> str:
     """Return what follows the `<tag>…</tag>` at the beginning of a text; an unclosed tag stays."""
-    at = 0
+    return split_tags(text, opening)[1]
+
+
+def split_tags(text: str, opening: re.Pattern[str]) -> tuple[list[str], str]:
+    """Return what is inside each `<tag>…</tag>` at the beginning of a text, and what follows them."""
+    inside, at = list[str](), 0
     while (found := opening.match(text, at)) and (end := text.find(f"</{found[1]}>", found.end())) >= 0:
+        inside.append(text[found.end() : end].strip())
         at = end + len(f"</{found[1]}>")
-    return text[at:].strip()
+    return inside, text[at:].strip()
 
 
 def without_spans(text: str, tags: tuple[str, ...]) -> str:

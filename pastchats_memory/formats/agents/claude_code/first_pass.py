@@ -57,6 +57,8 @@ class FirstPass:
         """Conversations that the client held with itself."""
         self.own_start: dict[str | None, int] = {}
         """The position of the directive of each fork, below a copy of its parent's records."""
+        self.is_teammate: bool | None = None
+        """Whether another agent of a team began the session; None before its first user record."""
         self._titles: dict[str, tuple[int, str]] = {}
         self._until: dict[int, int] = {}  # last line of every API message of several lines
         self._recent: OrderedDict[int, int] = OrderedDict()  # first line of the messages begun lately
@@ -80,6 +82,8 @@ class FirstPass:
         self.queue.restore(mapping_of(state.get("queue")))
         self.local_commands.restore(mapping_of(state.get("local_commands")))
         self.session = text_of(state.get("session")) or None
+        is_teammate = state.get("is_teammate")
+        self.is_teammate = is_teammate if isinstance(is_teammate, bool) else None
         self.cwd.update({key: text_of(path) for key, path in mapping_of(state.get("cwd")).items()})
         self.internal.update(map(text_of, list_of(state.get("errands"))))
         for key, title in mapping_of(state.get("titles")).items():
@@ -101,6 +105,7 @@ class FirstPass:
             "local_commands": self.local_commands.snapshot(),
             "session": self.session,
             "cwd": self.cwd,
+            "is_teammate": self.is_teammate,
             "errands": sorted(self.internal),
             "titles": {key: list(title) for key, title in self._titles.items()},
         }
@@ -132,6 +137,8 @@ class FirstPass:
         if position in self.queue.delivered:
             utterance = self.queue.delivered[position].utterance
             self.queue.changes_earlier |= digest(utterance.text) in self._old_words
+        if self.is_teammate is None and record.get("type") == "user":
+            self.is_teammate = bool(records.parse_team_record(record))
         session = text_of(record.get("sessionId"))
         self.session = self.session or session or None
         if cwd := text_of(record.get("cwd")):

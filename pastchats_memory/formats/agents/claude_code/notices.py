@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import unescape
 from typing import NamedTuple
 
-from pastchats_memory.formats.base.tags import span
+from pastchats_memory.formats.base.tags import is_tagged, opening_of, span, split_tags
 from pastchats_memory.formats.base.tools import cut_middle
 
 NOTIFICATION, FORK = "<task-notification>", "<fork-boilerplate>"
@@ -13,6 +13,7 @@ AGENT = 'Agent "'
 """The beginning of a summary of an agent's task. Its result is the last answer in the agent's own transcript."""
 FAILED = ("failed", "killed", "stopped")
 DIRECTIVE = "Your directive:"
+_TEAMMATE = opening_of(["teammate-message"])
 
 
 class TaskResult(NamedTuple):
@@ -28,6 +29,11 @@ def parse_task_result(text: str) -> TaskResult | None:
     if not text.startswith(NOTIFICATION) or not result or summary.startswith(AGENT):
         return None
     return TaskResult(f"{summary}\n{cut_middle(result)}".strip(), span(text, "status").strip() in FAILED)
+
+
+def parse_team_messages(text: str) -> str:
+    """Return what other agents of a team ask in a text that consists of their messages, else ""."""
+    return "\n\n".join(split_tags(text, _TEAMMATE)[0]) if is_tagged(text, _TEAMMATE) else ""
 
 
 def parse_directive(text: str) -> str:

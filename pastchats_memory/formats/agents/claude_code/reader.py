@@ -181,6 +181,8 @@ class _SessionReader:
 
     def _add_user_record(self, record: Json, line: int, position: int) -> str | None:
         utterance = records.parse_user_record(record)
+        if self._first_pass.is_teammate and (task := records.parse_team_record(record)):
+            utterance = records.RecordedPrompt("subagent", task)
         if self._first_pass.local_commands.is_local(position):
             utterance = records.RecordedPrompt("nobody")
         if utterance.is_interruption:
@@ -269,7 +271,7 @@ class _SessionReader:
         uuid, cwd = text_of(record.get("uuid")), text_of(record.get("cwd"))
         home = self._first_pass.cwd.get(session)
         fork = mapping_of(record.get("forkedFrom"))
-        sidechain = record.get("isSidechain") is True
+        sidechain = record.get("isSidechain") is True or self._first_pass.is_teammate is True
         metadata: Json = {
             "git_branch": text_of(record.get("gitBranch")),
             "cwd": cwd if cwd != home else "",

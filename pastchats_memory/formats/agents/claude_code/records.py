@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pastchats_memory.formats.agents.claude_code.dialect import parse_prompt
-from pastchats_memory.formats.agents.claude_code.notices import parse_directive, parse_task_result
+from pastchats_memory.formats.agents.claude_code.notices import parse_directive, parse_task_result, parse_team_messages
 from pastchats_memory.formats.base.dialect import UserText
+from pastchats_memory.formats.base.session import documents_of
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tags import REMINDERS, without_spans
 from pastchats_memory.text.clean import IMAGE
@@ -91,6 +92,12 @@ def _classify(record: Json, texts: list[str], content: object) -> RecordedPrompt
     return _classify_typed(record, parts, text) or _merge_prompts(parts, media_of(content))
 
 
+def parse_team_record(record: Json) -> str:
+    """Return what other agents of a team ask in a user record, else ""."""
+    content = mapping_of(record.get("message")).get("content")
+    return parse_team_messages("\n\n".join(text_blocks(content))) if record.get("type") == "user" else ""
+
+
 def _classify_typed(record: Json, parts: list[UserText], text: str) -> RecordedPrompt | None:
     """Return the origin of what stands where a person types, or None for a person's words."""
     if plan := text_of(record.get(PLAN)).strip():
@@ -172,11 +179,12 @@ def parse_local_command(record: Json) -> RecordedPrompt:
 
 
 def text_blocks(content: object) -> list[str]:
-    """Return the visible text blocks of a message's content; a string is one block."""
+    """Return the visible text blocks of a message's content, then its documents; a string is one block."""
     if isinstance(content, str):
         return [content]
     blocks = map(mapping_of, list_of(content))
-    return [text for block in blocks if block.get("type") == "text" and (text := text_of(block.get("text")))]
+    texts = [text for block in blocks if block.get("type") == "text" and (text := text_of(block.get("text")))]
+    return texts + documents_of(content)
 
 
 def block_types(content: object) -> set[str]:

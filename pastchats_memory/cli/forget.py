@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -9,13 +10,13 @@ import click
 
 from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, ask_memory
-from pastchats_memory.cli.output import counted, table, warn
+from pastchats_memory.cli.output import counted, is_terminal, table, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.maintenance.forget import ForgetResult
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import number_of
 from pastchats_memory.store.tombstones import Forgetting
-from pastchats_memory.text.display import escape_name, format_time, one_line
+from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line
 from pastchats_memory.views.answers.forgetting import (
     ForgetForgottenBody,
     ForgetFoundBody,
@@ -120,9 +121,12 @@ def prune(memory: Memory, before: str) -> CommandResult:
     "pastchats-memory purge",
     "pastchats-memory purge --yes --json",
 )
+@click.option(
+    "--everywhere", is_flag=True, help="Let the next `sync` forget it in its folder and on your machines, too."
+)
 @options.yes
 @options.no
-def purge(memory: Memory) -> CommandResult:
+def purge(memory: Memory, everywhere: bool) -> CommandResult:
     """Delete the whole memory: turns, tasks, vectors and the state of files. Transcripts stay as they are.
 
     Only hashes of forgotten text remain, so it stays forgotten; all else can be indexed again. Without a terminal and
@@ -132,14 +136,26 @@ def purge(memory: Memory) -> CommandResult:
     tasks = memory.tasks.count()
     about = f"{counted(state.turns, 'turn')} and {counted(tasks, 'task')}"
     plan = f"This would delete {about}: all of {state.database}."
-    agreed = options.agree("Delete all of it for good?", lambda: plan)
+    folders = memory.sync_folders()
+    back = f"The next `sync` with {escape_path(', '.join(folders))} brings it back."
+    agreed = options.agree(
+        "Delete all of it for good?", lambda: f"{plan} {back}" if folders and not everywhere else plan
+    )
     if agreed:
-        memory.purge()
+        if folders and not everywhere and is_terminal(sys.stdin) and not options.is_json_wanted():
+            everywhere = click.confirm("Forget it in the folder and on your other machines, too?", err=True)
+        memory.purge(everywhere=everywhere)
+    carried = (
+        "Run `sync`: it lets your other machines forget it."
+        if everywhere
+        else f"{back} --everywhere would forget it there."
+    )
     return CommandResult(
         lambda: to_json(PurgeBody("purged" if agreed else "found", [Purged(state.turns, tasks)])),
         lambda: "The memory is empty.",
         is_found=agreed,
         nothing="Nothing was deleted; --yes deletes it.",
+        notes=[carried] if agreed and folders else [],
     )
 
 

@@ -53,10 +53,14 @@ def _check(*, key: Path | None, plain: bool, **_: object) -> None:
     "--key", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Age identity, instead of a passphrase."
 )
 @click.option("--plain", is_flag=True, help="Use a folder whose files are not encrypted.")
-@click.option("--retire", metavar="MACHINE", help="Take over the files of a machine that you no longer use.")
+@click.option("--trust", metavar="CODE", help="Take the files of a machine whose code you have compared.")
+@click.option("--retire", metavar="MACHINE", help="Take no more files of a machine, and take over those it wrote.")
+@click.option("--rejoin", is_flag=True, help="Make this machine a new one, after it was retired.")
+@click.option("--new-key", is_flag=True, help="Replace the folder's passphrase, or with --key its key.")
 def command(
-    memory: Memory, folder: Path | None, status: bool, key: Path | None, plain: bool, retire: str | None
-) -> CommandResult:
+    memory: Memory, folder: Path | None, status: bool, key: Path | None, plain: bool, trust: str | None,
+    retire: str | None, rejoin: bool, new_key: bool,
+) -> CommandResult:  # fmt: skip
     """Exchange the memory with your other machines through FOLDER, which something else carries between them.
 
     Any folder will do: Syncthing, Dropbox, a git checkout, a mounted disk, rsync. Run the command on each machine, as often
@@ -65,12 +69,19 @@ def command(
 
     The files are encrypted (age). The first machine sets the passphrase; $PASTCHATS_MEMORY_SYNC_PASSPHRASE gives it without
     a terminal. Afterwards the key lies in the memory, and nobody is asked again.
+
+    Each file is signed, and only those of your machines are taken. A machine with the passphrase or the key counts as yours. In
+    a folder with --plain you compare the code that --status shows on both.
     """
     from pastchats_memory.sync import FolderAccess
 
     options.interrupt_in_order()
     folder = folder or _only_folder(memory)
-    access = FolderAccess(_passphrase(folder), key, plain)
+    access = FolderAccess(_passphrase(folder, is_new=new_key), key, plain, rejoin)
+    if new_key:
+        memory.replace_sync_secret(folder, access)
+    if trust is not None:
+        memory.trust_machine(folder, trust, access)
     if retire is not None:
         memory.retire_machine(folder, retire, access)
     if status:
@@ -98,14 +109,15 @@ def _only_folder(memory: Memory) -> Path:
     return Path(known[0])
 
 
-def _passphrase(folder: Path) -> Callable[[], str] | None:
+def _passphrase(folder: Path, *, is_new: bool) -> Callable[[], str] | None:
     """Return how to get the passphrase; None without a variable and a terminal."""
     if given := os.environ.get(PASSPHRASE):
         return lambda: given
     if not is_terminal(sys.stdin):
         return None
-    is_new = not (folder / "key.age").exists()
-    return lambda: str(click.prompt("Passphrase", hide_input=True, confirmation_prompt=is_new, err=True))
+    is_new = is_new or not (folder / "pastchats-sync.json").exists()
+    words = "New passphrase" if is_new else "Passphrase"
+    return lambda: str(click.prompt(words, hide_input=True, confirmation_prompt=is_new, err=True))
 
 
 def _describe_run(report: SyncReport) -> list[str]:
@@ -131,7 +143,11 @@ def _list(by_kind: Mapping[str, int]) -> str:
 
 def describe_machine(machine: Machine) -> tuple[str, str, int, str, str]:
     """Return the cells of a machine; another machine wrote its name, id and time."""
-    notes = ["this machine"] if machine.is_this else []
+    notes = [f"this machine, code {machine.code}"] if machine.is_this else []
+    if machine.is_retired:
+        notes.append("retired")
+    elif not machine.is_known:
+        notes.append(f"not taken: compare its code {machine.code} there, then run with --trust CODE")
     if machine.unread:
         notes.append(f"{counted(machine.unread, 'file')} not read yet")
     if machine.missing:

@@ -185,6 +185,14 @@ def forget(database: Database, selector: Selector) -> ForgetResult:
     )
 
 
+def forget_all(database: Database) -> None:
+    """Delete all rows and keep their tombstones, which `sync` takes to the other machines. Raises as `forget` does."""
+    everything = RowCriteria()
+    with database.transaction():
+        deletion.forget(database, everything, deletion.choose_rows(database, everything), {})
+    deletion.finish(database)
+
+
 def undo_forget(database: Database, number: int | None = None) -> Forgetting | None:
     """Allow forgotten rows to be indexed again, and return the record of that run.
 

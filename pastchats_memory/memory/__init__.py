@@ -988,17 +988,22 @@ class Memory:
             forget_in_copy(self._database)
         return forgotten
 
-    def purge(self) -> None:
+    def purge(self, *, everywhere: bool = False) -> None:
         """Delete everything except the hashes that keep forgotten text out.
+
+        The next `sync` brings back what the other machines have; with `everywhere` it lets them forget it.
 
         Raises DeletionUnfinished if all is deleted, but its text is still in the file; the next command goes on.
         """
+        from pastchats_memory.maintenance.forget import forget_all
         from pastchats_memory.store.copy_path import delete_copy
         from pastchats_memory.store.purge import purge
 
         self.store_notes()
         delete_copy(self._database.path)
-        purge(self._database)
+        if everywhere:
+            forget_all(self._database)
+        purge(self._database, keeps_sync=everywhere)
 
     def list_forgettings(self) -> list[Forgetting]:
         """List the deletions by `forget` and `prune` that were not undone, oldest first."""
@@ -1203,10 +1208,22 @@ class Memory:
         return read_status(self._database, Path(folder), access or FolderAccess())
 
     def retire_machine(self, folder: str | PathLike[str], machine: str, access: FolderAccess | None = None) -> None:
-        """Take over the files of a machine that is no longer used. Raises MemoryFault, OSError."""
+        """Take over the files of a machine that is no longer used, and no new ones. Raises MemoryFault, OSError."""
         from pastchats_memory.sync import FolderAccess, retire
 
         retire(self._database, Path(folder), access or FolderAccess(), machine)
+
+    def trust_machine(self, folder: str | PathLike[str], code: str, access: FolderAccess | None = None) -> None:
+        """Take the files of the machine whose code you have compared. Raises MemoryFault, OSError."""
+        from pastchats_memory.sync import FolderAccess, trust_machine
+
+        trust_machine(self._database, Path(folder), access or FolderAccess(), code)
+
+    def replace_sync_secret(self, folder: str | PathLike[str], access: FolderAccess) -> None:
+        """Give a folder a new passphrase or key; the next `sync` writes the files again. Raises MemoryFault, OSError."""
+        from pastchats_memory.sync import replace_secret
+
+        replace_secret(self._database, Path(folder), access)
 
     def sync_folders(self) -> list[str]:
         """Return the folders that were used for `sync`."""

@@ -10,12 +10,14 @@ from pastchats_memory.store.vectors import vec0
 PRESERVED = ("forgettings", "forgotten", "team_members", "sqlite_sequence")
 """Tables whose rows stay: tombstones, this memory's name in a team (`team push` deletes there what it shared), and the last
 ids, so that no id is given twice."""
+SYNC = ("sync_folders", "sync_files", "sync_records", "sync_machines")
+"""Tables that stay as well if the next `sync` is to forget in the folder what was forgotten here."""
 MODEL = ("model_name", "model_version", "embedding_dim", "last_reindex_at")
 """Keys of `embedding_meta` that stay: another process may be writing vectors of that model just now."""
 
 
-def purge(database: Database) -> None:
-    """Delete everything but tombstones and the model.
+def purge(database: Database, *, keeps_sync: bool = False) -> None:
+    """Delete everything but tombstones and the model, and what `sync` needs if `keeps_sync`.
 
     All tables are dropped and created again in one transaction: to delete row by row would block all writers for
     minutes.
@@ -27,7 +29,7 @@ def purge(database: Database) -> None:
     database.run("PRAGMA foreign_keys=OFF")  # with them, dropping a table deletes row by row what refers to it
     try:
         with database.transaction():
-            preserved = {table: database.run(f"SELECT * FROM {table}") for table in PRESERVED}
+            preserved = {table: database.run(f"SELECT * FROM {table}") for table in PRESERVED + SYNC * keeps_sync}
             model = [row for row in database.run("SELECT key, value FROM embedding_meta") if row[0] in MODEL]
             _drop_all(database)
             database.run(schema())

@@ -662,8 +662,14 @@ CREATE TABLE sync_folders (
   id TEXT PRIMARY KEY,                     -- as the folder's marker has it
   path TEXT NOT NULL,                      -- where it was last
   machine TEXT NOT NULL,                   -- this machine's name for its files: a folder in there
-  host TEXT NOT NULL,                      -- of the computer with that name: a copied database gets another one
+  host TEXT NOT NULL,                      -- name of the computer
+  place TEXT NOT NULL,                     -- digest of computer and database file: a copied database is another machine
   secret TEXT,                             -- age identity that opens the files; NULL: they are not encrypted
+  generation INTEGER NOT NULL,             -- of the secret: each replacement counts one more
+  signing_key BLOB NOT NULL,               -- Ed25519 key that signs this machine's files
+  proof BLOB NOT NULL,                     -- shows the others that the key is that of a machine of this person
+  pending TEXT,                            -- number and fingerprint of the file that is about to be written
+  is_announced INTEGER NOT NULL,           -- 0: the others have yet to read whom this machine trusts and has retired
   acknowledged TEXT                        -- JSON: runs of `forget` that this machine's files follow already
 ) WITHOUT ROWID;
 
@@ -673,6 +679,7 @@ CREATE TABLE sync_files (
   machine TEXT NOT NULL,
   number INTEGER NOT NULL,
   is_current INTEGER NOT NULL,             -- 0: a later file of ours holds what is left of it, and it is to be deleted
+  fingerprint TEXT NOT NULL,               -- of the bytes that were written or read
   PRIMARY KEY (folder, machine, number)
 ) WITHOUT ROWID;
 
@@ -689,6 +696,26 @@ CREATE TABLE sync_records (
 ) WITHOUT ROWID;
 
 CREATE INDEX sync_records_by_file ON sync_records(folder, machine, number);
+
+-- The machines whose files are taken, and those that were retired.
+CREATE TABLE sync_machines (
+  folder TEXT NOT NULL REFERENCES sync_folders(id) ON DELETE CASCADE,
+  machine TEXT NOT NULL,
+  key BLOB NOT NULL,                       -- Ed25519 key that signs its files
+  label TEXT,                              -- its name before paths; NULL: no file of it was read yet
+  is_retired INTEGER NOT NULL,
+  PRIMARY KEY (folder, machine)
+) WITHOUT ROWID;
+
+-- Files that were refused for what they hold: they are not read again until they change.
+CREATE TABLE sync_refusals (
+  folder TEXT NOT NULL REFERENCES sync_folders(id) ON DELETE CASCADE,
+  machine TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  stamp TEXT NOT NULL,                     -- size and times of the file, release, and generation of the secret
+  reason TEXT NOT NULL,
+  PRIMARY KEY (folder, machine, number)
+) WITHOUT ROWID;
 
 -- The latest judgement of each episode that any machine knows, or its withdrawal. It waits here for turns that come later.
 CREATE TABLE sync_judgements (

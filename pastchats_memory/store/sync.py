@@ -46,8 +46,19 @@ class SyncFolder(NamedTuple):
     path: str
     machine: str
     host: str
+    place: str
+    """Digest of what tells this computer and database from a copy."""
     secret: str | None
     """An age identity; None if the files are not encrypted."""
+    generation: int
+    """How often the secret was replaced, and one."""
+    signing_key: bytes
+    proof: bytes
+    """Shows the others that the key is that of a machine of this person."""
+    pending: str | None = None
+    """Number and fingerprint of the file that was about to be written last."""
+    is_announced: bool = True
+    """Whether a file says whom the person trusts and has retired here."""
 
 
 class SyncFile(NamedTuple):
@@ -56,6 +67,17 @@ class SyncFile(NamedTuple):
     machine: str
     number: int
     is_current: bool
+    fingerprint: str = ""
+    """Of its bytes, if it was written or read."""
+
+
+class KnownMachine(NamedTuple):
+    """A machine whose key is known."""
+
+    key: bytes
+    label: str | None
+    """Its name before paths."""
+    is_retired: bool
 
 
 class SyncRecord(NamedTuple):
@@ -77,7 +99,7 @@ def digest_of(values: object) -> bytes:
 
 def load_folder(database: Database, id_: str) -> SyncFolder | None:
     """Return what is known of a folder, or None."""
-    found = database.run("SELECT id, path, machine, host, secret FROM sync_folders WHERE id = ?", (id_,))
+    found = database.run(f"SELECT {', '.join(SyncFolder._fields)} FROM sync_folders WHERE id = ?", (id_,))
     return SyncFolder(*found[0]) if found else None
 
 
@@ -88,25 +110,56 @@ def folder_paths(database: Database) -> list[str]:
 
 def store_folder(database: Database, folder: SyncFolder) -> None:
     """Store what is known of a folder."""
+    names = SyncFolder._fields
     database.run(
-        "INSERT INTO sync_folders(id, path, machine, host, secret) VALUES (?, ?, ?, ?, ?) ON CONFLICT(id) "
-        "DO UPDATE SET path = excluded.path, machine = excluded.machine, host = excluded.host, secret = excluded.secret",
+        f"INSERT INTO sync_folders({', '.join(names)}) VALUES ({', '.join('?' * len(names))}) ON CONFLICT(id) "
+        f"DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in names[1:])}",
         folder,
+    )
+
+
+def machines(database: Database, folder: str) -> dict[str, KnownMachine]:
+    """Return the machines whose keys are known."""
+    rows = database.run("SELECT machine, key, label, is_retired FROM sync_machines WHERE folder = ?", (folder,))
+    return {machine: KnownMachine(bytes(key), label, bool(is_retired)) for machine, key, label, is_retired in rows}
+
+
+def store_machine(database: Database, folder: str, machine: str, known: KnownMachine) -> None:
+    """Store what is known of a machine."""
+    database.run("INSERT OR REPLACE INTO sync_machines VALUES (?, ?, ?, ?, ?)", (folder, machine, *known))
+
+
+def find_refusal(database: Database, folder: str, machine: str, number: int, stamp: str) -> str | None:
+    """Return why a file with this stamp was refused before, or None."""
+    reason: str | None = database.value(
+        "SELECT reason FROM sync_refusals WHERE folder = ? AND machine = ? AND number = ? AND stamp = ?",
+        (folder, machine, number, stamp),
+    )
+    return reason
+
+
+def store_refusal(database: Database, folder: str, machine: str, number: int, stamp: str, reason: str) -> None:
+    """Store why a file with this stamp was refused."""
+    database.run(
+        "INSERT OR REPLACE INTO sync_refusals VALUES (?, ?, ?, ?, ?)", (folder, machine, number, stamp, reason)
     )
 
 
 def files(database: Database, folder: str) -> list[SyncFile]:
     """Return the files that were written or read."""
-    rows = database.run("SELECT machine, number, is_current FROM sync_files WHERE folder = ? ORDER BY 1, 2", (folder,))
-    return [SyncFile(machine, number, bool(is_current)) for machine, number, is_current in rows]
+    names = ", ".join(SyncFile._fields)
+    rows = database.run(f"SELECT {names} FROM sync_files WHERE folder = ? ORDER BY machine, number", (folder,))
+    return [
+        SyncFile(machine, number, bool(is_current), fingerprint) for machine, number, is_current, fingerprint in rows
+    ]
 
 
 def store_file(database: Database, folder: str, file: SyncFile, records: Iterable[SyncRecord]) -> None:
     """Store that a file was written or read, and what it holds, inside the caller's transaction."""
     drop_file(database, folder, file)
     database.run(
-        "INSERT INTO sync_files(folder, machine, number, is_current) VALUES (?, ?, ?, ?)",
-        (folder, file.machine, file.number, int(file.is_current)),
+        "INSERT INTO sync_files(folder, machine, number, is_current, fingerprint) VALUES (?, ?, ?, ?, ?)",
+        (folder, *file),
     )
     database.run_many(
         "INSERT OR REPLACE INTO sync_records(folder, kind, identity, machine, number, digest) VALUES (?, ?, ?, ?, ?, ?)",

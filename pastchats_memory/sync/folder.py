@@ -1,11 +1,12 @@
 """Write and read the files of a synchronised folder, which something else carries between machines.
 
-    FOLDER/pastchats-sync.json            id of the folder, and whether its files are encrypted
-    FOLDER/key.age                        the key of the files, encrypted with the passphrase
+    FOLDER/pastchats-sync.json            id of the folder, whether its files are encrypted, and by which of its keys
+    FOLDER/key.age                        the key of the files, encrypted with the passphrase; key-2.age is its successor
     FOLDER/MACHINE/00000001.jsonl.gz.age  each machine writes only its own files, and numbers them
 
-A file is JSON Lines, compressed, then encrypted (https://age-encryption.org/v1): a header, the records, and a last line
-with their number. It is taken whole or not at all.
+A file is JSON Lines, compressed, then encrypted (https://age-encryption.org/v1): a signature, a header, the records, and a
+last line with their number. The signature is a gzip member of its own, and signs the bytes that follow, so it is checked
+before they are decompressed. A file is taken whole or not at all.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from __future__ import annotations
 import gzip
 import os
 import re
-import secrets
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from io import BytesIO
@@ -27,14 +27,22 @@ from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.errors import ModelUnavailable, UsageFault
 from pastchats_memory.files.atomic import write_atomic
 from pastchats_memory.files.regular_file import NotRegularFile, open_regular
+from pastchats_memory.store import sync
+from pastchats_memory.store.sync import SyncFolder
+from pastchats_memory.sync import keys
+from pastchats_memory.sync.keys import Signature
 from pastchats_memory.text.encoding import MAX_DEPTH, is_shallow
 from pastchats_memory.text.timestamps import iso_utc
+from pastchats_memory.text.wire import is_hex, is_number
 
 MARKER = "pastchats-sync.json"
-KEY_FILE = "key.age"
 SCHEMA = "sync/1"
 MAX_BYTES = 1 << 28
 """Of a file, as it lies there and after decompression."""
+MAX_RECORDS = 2000
+"""Of a file."""
+MAX_SIGNATURE_BYTES = 1000
+MAX_MACHINES = 1000
 MAX_MARKER_BYTES = 1 << 16
 MAX_HOST_CHARS = 255
 _MACHINE = re.compile(r"[0-9a-f]{16}")
@@ -42,10 +50,29 @@ _ID = re.compile(r"[0-9a-f]{32}")
 _FILE = re.compile(r"([0-9]{8})\.jsonl\.gz(\.age)?")
 
 Json = dict[str, Any]
+Admit = Callable[[str, Signature, bytes], None]
+"""Raises UnusableFile unless a machine, whose signature of a message is given, may be read."""
+
+
+def _is_machine_list(value: object) -> bool:
+    return (
+        isinstance(value, dict)
+        and len(value) <= MAX_MACHINES
+        and all(
+            _MACHINE.fullmatch(name)
+            and isinstance(one, list)
+            and len(one) == 2  # noqa: PLR2004 - a pair
+            and is_hex(one[0])
+            and type(one[1]) is bool
+            for name, one in value.items()
+        )
+    )
 
 
 HEADER: Mapping[str, Callable[[Any], bool]] = {
     "host": lambda value: isinstance(value, str) and len(value) <= MAX_HOST_CHARS,
+    "place": lambda value: is_hex(value, 2 * sync.DIGEST_BYTES),
+    "machines": _is_machine_list,
     "at": lambda value: isinstance(value, str) and iso_utc(value) == value,
     "files": lambda value: isinstance(value, list) and all(type(one) is int for one in value),
     "forgettings": lambda value: isinstance(value, list) and all(isinstance(one, str) for one in value),
@@ -57,11 +84,17 @@ class UnusableFile(Exception):
     """A file that is incomplete, damaged, or not what its name says."""
 
 
+class UntrustedFile(UnusableFile):
+    """A file whose machine is not known, or was retired: a person may change that."""
+
+
 class Marker(NamedTuple):
     """What a folder says of itself."""
 
     id: str
     is_encrypted: bool
+    generation: int = 1
+    """Of its key."""
 
 
 class Segment(NamedTuple):
@@ -90,26 +123,32 @@ def read_marker(folder: Path) -> Marker | None:
         raise UsageFault(f"{path} is damaged", "Wait until the folder is complete, then try again.") from fault
     if not isinstance(body, dict) or body.get("schema") != SCHEMA or not _ID.fullmatch(str(body.get("id"))):
         raise UsageFault(f"{path} is of another release, or damaged", "Update pastchats-memory on this machine.")
-    return Marker(str(body["id"]), body.get("is_encrypted") is not False)
+    generation: Any = body.get("generation")
+    if not is_number(generation):
+        raise UsageFault(f"{path} is damaged", "Wait until the folder is complete, then try again.")
+    return Marker(str(body["id"]), body.get("is_encrypted") is not False, generation)
 
 
-def write_marker(folder: Path, *, is_encrypted: bool) -> Marker:
-    """Begin to use a folder. Raises OSError."""
-    marker = Marker(secrets.token_hex(16), is_encrypted)
-    body = {"schema": SCHEMA, "id": marker.id, "is_encrypted": is_encrypted}
+def write_marker(folder: Path, marker: Marker) -> None:
+    """Say what a folder is. Raises OSError."""
+    body = {"schema": SCHEMA, **marker._asdict()}
     write_atomic(folder / MARKER, orjson.dumps(body, option=orjson.OPT_INDENT_2) + b"\n")
-    return marker
 
 
-def write_new_key(folder: Path, passphrase: str) -> None:
-    """Put a new age identity into the folder, encrypted with the passphrase. Raises UsageFault, OSError."""
+def name_key(folder: Path, generation: int) -> Path:
+    """Return the file of the folder's key of a generation."""
+    return folder / ("key.age" if generation == 1 else f"key-{generation}.age")
+
+
+def write_new_key(path: Path, passphrase: str) -> str:
+    """Put a new age identity into a file, encrypted with the passphrase, and return it. Raises OSError."""
     key = str(pyrage.x25519.Identity.generate())
-    write_atomic(folder / KEY_FILE, pyrage.passphrase.encrypt(key.encode(), passphrase))
+    write_atomic(path, pyrage.passphrase.encrypt(key.encode(), passphrase))
+    return key
 
 
-def read_key(folder: Path, passphrase: str) -> str:
-    """Return the key that lies encrypted in the folder. Raises UsageFault, OSError."""
-    path = folder / KEY_FILE
+def read_key(path: Path, passphrase: str) -> str:
+    """Return the key that lies encrypted in a file of the folder. Raises UsageFault, OSError."""
     try:
         return parse_key(pyrage.passphrase.decrypt(_read_regular(path, MAX_MARKER_BYTES), passphrase).decode())
     except (pyrage.DecryptError, UnicodeDecodeError) as fault:
@@ -147,38 +186,84 @@ def list_numbered_files(folder: Path, machine: str) -> dict[int, Path]:
     return {int(match[1]): Path(entry.path) for entry, match in sorted(named, key=lambda one: one[0].name) if match}
 
 
-def write_segment(folder: Path, machine: str, number: int, segment: Segment, key: str | None) -> Path:
-    """Write a file, which gets its name once the disk has all of it. Raises UsageFault, OSError."""
-    header = segment.header | {"schema": SCHEMA, "machine": machine, "number": number}
+def build_file(known: SyncFolder, number: int, segment: Segment) -> bytes:
+    """Return the bytes of a file of this machine: signed, and encrypted if the folder has a secret."""
+    header = segment.header | {"schema": SCHEMA, "machine": known.machine, "number": number}
     lines = [header, *segment.records, {"end": len(segment.records)}]
-    content = gzip.compress(b"".join(orjson.dumps(line) + b"\n" for line in lines), mtime=0)
-    name = f"{number:08}.jsonl.gz"
-    if key is not None:
-        content = pyrage.encrypt(content, [pyrage.x25519.Identity.from_str(key).to_public()])
-        name += ".age"
-    path = folder / machine / name
+    body = _compress(lines)
+    message = keys.name_file(known.id, known.machine, body)
+    shown = Signature(keys.find_public(known.signing_key), known.proof, keys.sign(known.signing_key, message))
+    content = _compress([{name: value.hex() for name, value in shown._asdict().items()}]) + body
+    if known.secret is None:
+        return content
+    return bytes(pyrage.encrypt(content, [pyrage.x25519.Identity.from_str(known.secret).to_public()]))
+
+
+def _compress(lines: list[Json]) -> bytes:
+    return gzip.compress(b"".join(orjson.dumps(line) + b"\n" for line in lines), mtime=0)
+
+
+def write_file(known: SyncFolder, number: int, content: bytes) -> None:
+    """Write a file, which gets its name once the disk has all of it. Raises UsageFault, OSError."""
+    path = Path(known.path) / known.machine / f"{number:08}.jsonl.gz{'.age' if known.secret else ''}"
     if path.parent.is_symlink():
         raise UsageFault(f"{path.parent} is a link", "Delete it. Only `sync` writes there.")
     path.parent.mkdir(mode=0o700, exist_ok=True)
     write_atomic(path, content)
-    return path
 
 
-def read_segment(path: Path, machine: str, number: int, key: str | None) -> Segment:
-    """Return the content of a file.
+def find_fingerprint(content: bytes) -> str:
+    """Return what tells a file from another one: signature or encryption make its beginning unique."""
+    return sync.digest_of([len(content), content[:1024].hex()]).hex()
 
-    Raises:
-        UnusableFile: it is incomplete, damaged, of another key, or not the file of this machine and number.
-    """
+
+def read_fingerprint(path: Path) -> str:
+    """Return the fingerprint of a file, empty if it cannot be read."""
+    try:
+        return find_fingerprint(_read_regular(path, MAX_BYTES))
+    except (OSError, UnusableFile):
+        return ""
+
+
+def read_stamp(path: Path) -> str:
+    """Return what changes with a file on the disk, without a look into it; empty if it is gone."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return ""
+    return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino}"
+
+
+def read_signature(path: Path, known: SyncFolder) -> tuple[Signature, bytes]:
+    """Return what a file shows of its writer, and the bytes that it signs. Raises UnusableFile."""
     try:
         content = _read_regular(path, MAX_BYTES)
     except OSError as fault:
         raise UnusableFile(f"cannot be read ({fault.strerror})") from fault
-    if key is not None:
+    if known.secret is not None:
         try:
-            content = pyrage.decrypt(content, [pyrage.x25519.Identity.from_str(key)])
+            content = pyrage.decrypt(content, [pyrage.x25519.Identity.from_str(known.secret)])
         except pyrage.DecryptError as fault:
             raise UnusableFile("is incomplete, or encrypted with another key") from fault
+    stream = zlib.decompressobj(wbits=31)
+    try:
+        line = stream.decompress(content, MAX_SIGNATURE_BYTES)
+        if not stream.eof and not stream.unconsumed_tail:
+            raise UnusableFile("is incomplete")
+        shown = orjson.loads(line)
+        return Signature(*(bytes.fromhex(shown[name]) for name in Signature._fields)), stream.unused_data
+    except (zlib.error, orjson.JSONDecodeError, KeyError, TypeError, ValueError) as fault:
+        raise UnusableFile("is not signed") from fault
+
+
+def read_segment(path: Path, machine: str, number: int, known: SyncFolder, admit: Admit) -> Segment:
+    """Return the content of a file.
+
+    Raises:
+        UnusableFile: it is incomplete, damaged, of another key, not signed by its machine, or not the file of its number.
+    """
+    shown, content = read_signature(path, known)
+    admit(machine, shown, keys.name_file(known.id, machine, content))
     lines = list(_parse_lines(_decompress(content)))
     if len(lines) < 2 or lines[-1] != {"end": len(lines) - 2}:  # noqa: PLR2004 - a header and an end
         raise UnusableFile("is incomplete")
@@ -198,13 +283,13 @@ def _decompress(content: bytes) -> bytes:
             found = stream.read(MAX_BYTES + 1)
     except (OSError, EOFError, zlib.error) as fault:
         raise UnusableFile("is incomplete or damaged") from fault
-    if len(found) > MAX_BYTES:
+    if len(found) > MAX_BYTES or found.count(b"\n") > MAX_RECORDS + 2:
         raise UnusableFile("is too large")
     return found
 
 
 def _parse_lines(content: bytes) -> Iterator[Json]:
-    for line in content.splitlines():
+    for line in content.split(b"\n")[:-1]:
         try:
             body = orjson.loads(line)
         except orjson.JSONDecodeError as fault:

@@ -58,8 +58,11 @@ _ORDERED_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{
 class CheckedRecords:
     """The checked records of a file, by kind."""
 
-    def __init__(self, segment: Segment, host: str) -> None:
-        """Check every record, and give files of this computer their own paths again. Raises UnusableFile."""
+    def __init__(self, segment: Segment, label: str) -> None:
+        """Check every record, and put the writer's name here before its paths, none if it is this computer.
+
+        Raises UnusableFile.
+        """
         self.by_kind: dict[str, list[Json]] = {kind: [] for kind in sync.KINDS}
         for record in segment.records:
             kind = str(record.get("kind"))
@@ -68,7 +71,7 @@ class CheckedRecords:
             if not _has_identity(record) or not CHECKS[kind](record):
                 raise UnusableFile(f"has a malformed {kind}")
             if kind in ("turn", "task"):
-                _name_own_file(record["body"], host)
+                _rename_source(record["body"], segment.header["host"], label)
             self.by_kind[kind].append(record)
 
     def list_versions(self) -> list[SyncRecord]:
@@ -80,9 +83,10 @@ class CheckedRecords:
         ]
 
 
-def _name_own_file(body: Json, host: str) -> None:
+def _rename_source(body: Json, host: str, label: str) -> None:
     path = body["source_path"].removeprefix(f"{host}:")
     if path != body["source_path"] and Path(path).is_absolute():
+        path = f"{label}:{path}" if label else path
         body["source_path"] = path
         if "places" in body:
             body["places"] = [[path, *place[1:]] for place in body["places"]]

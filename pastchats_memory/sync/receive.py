@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from importlib.metadata import version
 from pathlib import Path
 
 from pastchats_memory.embed.session import ModelSession
@@ -15,8 +16,9 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.store.sync import SyncFile, SyncFolder
 from pastchats_memory.sync import folder as files
 from pastchats_memory.sync import merge
-from pastchats_memory.sync.folder import Json, UnusableFile, describe_model
+from pastchats_memory.sync.folder import Json, UntrustedFile, UnusableFile, describe_model
 from pastchats_memory.sync.report import Refused, SyncReport
+from pastchats_memory.sync.trust import Trust
 
 PROJECT = {"turn": "source_project", "task": "project"}
 """Name of the project in a body, by kind."""
@@ -32,14 +34,17 @@ def receive(
 ) -> None:
     """Read every file that was not read here: forgettings of all of them first, so that no forgotten text is stored.
 
-    Turns and tasks that are excluded here are left out.
+    Before that comes which machines are known or retired. Turns and tasks that are excluded here are left out.
     """
     waiting = list(_list_unread(database, known))
+    trust = Trust(database, known)
+    while _learn_machines(database, known, trust, waiting):
+        pass
     forgotten: list[Json] = []
     lifted = {identity for kind, identity in sync.known_digests(database, known.id) if kind == "lifting"}
     for machine, number, path in waiting:
         with suppress(UnusableFile):  # it is refused below
-            _, records = _read_file(known, machine, number, path)
+            _, records = _read_file(database, known, trust, machine, number, path)
             forgotten += records.by_kind["forgetting"]
             lifted |= {record["identity"] for record in records.by_kind["lifting"]}
     with database.transaction():
@@ -48,12 +53,13 @@ def receive(
     report.deleted += merge.take_forgettings(database, forgotten, lifted)
     for done, (machine, number, path) in enumerate(waiting, start=1):
         try:
-            header, records = _read_file(known, machine, number, path)
+            header, records = _read_file(database, known, trust, machine, number, path)
         except UnusableFile as fault:
             report.refused.append(Refused(str(path), str(fault)))
         else:
             report.left_out += _leave_out(records, limits)
-            _take_file(database, session, known, SyncFile(machine, number, is_current=True), header, records, report)
+            file = SyncFile(machine, number, is_current=True, fingerprint=files.read_fingerprint(path))
+            _take_file(database, session, known, file, header, records, report)
         progress(Progress(done, len(waiting)))
     report.received["judgement"] += merge.apply_judgements(database)
 
@@ -96,7 +102,29 @@ def _list_unread(database: Database, known: SyncFolder) -> Iterator[tuple[str, i
                 yield machine, number, path
 
 
-def _read_file(known: SyncFolder, machine: str, number: int, path: Path) -> tuple[Json, merge.CheckedRecords]:
-    """Return header and records of a file. Raises UnusableFile."""
-    segment = files.read_segment(path, machine, number, known.secret)
-    return segment.header, merge.CheckedRecords(segment, known.host)
+def _learn_machines(database: Database, known: SyncFolder, trust: Trust, waiting: list[tuple[str, int, Path]]) -> bool:
+    """Take over what the newest waiting file of each machine says of the others; return whether something was new."""
+    is_new = False
+    for machine, number, path in {machine: (machine, number, path) for machine, number, path in waiting}.values():
+        with suppress(UnusableFile):
+            header, _ = _read_file(database, known, trust, machine, number, path)
+            is_new |= trust.learn(header)
+    return is_new
+
+
+def _read_file(
+    database: Database, known: SyncFolder, trust: Trust, machine: str, number: int, path: Path
+) -> tuple[Json, merge.CheckedRecords]:
+    """Return header and records of a file, unless its bytes were refused before. Raises UnusableFile."""
+    stamp = f"{files.read_stamp(path)} {known.generation} {version('pastchats-memory')}"
+    reason = sync.find_refusal(database, known.id, machine, number, stamp)
+    if reason is not None:
+        raise UnusableFile(reason)
+    try:
+        segment = files.read_segment(path, machine, number, known, trust.admit)
+        return segment.header, merge.CheckedRecords(segment, trust.name(machine, segment.header))
+    except UntrustedFile:
+        raise
+    except UnusableFile as fault:
+        sync.store_refusal(database, known.id, machine, number, stamp, str(fault))
+        raise

@@ -21,6 +21,8 @@ class FolderAccess(NamedTuple):
     """Of an age identity, instead of a passphrase."""
     is_plain: bool = False
     """Whether a new folder's files are not encrypted."""
+    joins_again: bool = False
+    """Whether a machine that was retired becomes a new one."""
     host: str = ""
     """Name of this computer for the others; empty for the system's."""
 
@@ -38,6 +40,9 @@ class Machine(NamedTuple):
     id: str
     host: Annotated[str, "Name of the computer; empty if none of its files could be read."]
     is_this: bool
+    is_known: Annotated[bool, "Whether its files are taken; else compare its code, and trust it."]
+    is_retired: bool
+    code: Annotated[str, "Of the key that signs its files; the machine itself shows the same one."]
     files: Count
     unread: Annotated[Count, "Files that were not read here yet."]
     missing: Annotated[tuple[int, ...], "Numbers of files that have not arrived."]

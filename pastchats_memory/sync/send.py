@@ -21,10 +21,9 @@ from pastchats_memory.sync import folder as files
 from pastchats_memory.sync import merge
 from pastchats_memory.sync.folder import Json, Segment, describe_model
 from pastchats_memory.sync.report import SyncReport
+from pastchats_memory.sync.trust import Trust
 from pastchats_memory.text.timestamps import current_time
 
-MAX_RECORDS = 2000
-"""Of a file."""
 MAX_CHARS = 1 << 24
 """Characters of the texts in a file, about."""
 BATCH = 200
@@ -49,13 +48,13 @@ def send(
         has_written = True
     report.held_back = new.held_back
     is_unknown = known.machine not in files.list_machines(Path(known.path))
-    if not has_written and (is_unknown or not done <= sync.acknowledged(database, known.id)):
+    if not has_written and (is_unknown or not known.is_announced or not done <= sync.acknowledged(database, known.id)):
         _write(database, session, known, [], done)  # the others see by its header who is here, and has forgotten what
 
 
 def _take_chunk(records: Iterator[Json]) -> Iterator[Json]:
     chars = 0
-    for record in islice(records, MAX_RECORDS):
+    for record in islice(records, files.MAX_RECORDS):
         yield record
         chars += len(orjson.dumps(record))
         if chars > MAX_CHARS:
@@ -68,6 +67,8 @@ def _write(
     """Write a file, and store what it holds. A process that is killed in between reads it as another machine's."""
     header = {
         "host": known.host,
+        "place": known.place,
+        "machines": Trust(database, known).describe(),
         "at": current_time(),
         "model": describe_model(session),
         "rules": rules_version(),
@@ -77,10 +78,16 @@ def _write(
         ],
     }
     number = _find_next_number(database, known)
-    files.write_segment(Path(known.path), known.machine, number, Segment(header, list(records)), known.secret)
+    content = files.build_file(known, number, Segment(header, list(records)))
+    fingerprint = files.find_fingerprint(content)
+    pending = known._replace(pending=f"{number} {fingerprint}")
+    with database.transaction():
+        sync.store_folder(database, pending)
+    files.write_file(known, number, content)
     versions = [SyncRecord(one["kind"], one["identity"], bytes.fromhex(one["digest"])) for one in records]
     with database.transaction():
-        sync.store_file(database, known.id, SyncFile(known.machine, number, is_current=True), versions)
+        sync.store_file(database, known.id, SyncFile(known.machine, number, True, fingerprint), versions)
+        sync.store_folder(database, pending._replace(is_announced=True))
         sync.acknowledge(database, known.id, done)
 
 

@@ -12,6 +12,7 @@ from markdown_it import MarkdownIt
 
 from pastchats_memory.text.display import remove_controls, sanitise
 
+_WEB = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
 _FETCHES = re.compile(r"(?:(?<!\\)(\\+))?<(?=[A-Za-z/!?])|!\[")
 """What begins raw HTML or a picture, by which a viewer may fetch an address; with the backslashes before it."""
 
@@ -24,6 +25,7 @@ def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable(["table", "strikethrough"])
     parser.disable(["image", "html_block", "html_inline"])
     parser.add_render_rule("link_open", _render_link)
+    parser.validateLink = _is_web_link  # type: ignore[method-assign] # as its documentation asks
     return parser
 
 
@@ -31,6 +33,11 @@ def _parser() -> MarkdownIt:
 def _block_parser() -> MarkdownIt:
     """Return a parser that finds blocks of code, and leaves the text within paragraphs alone."""
     return MarkdownIt("commonmark", {"html": False}).disable(["html_block", "inline"])
+
+
+def _is_web_link(address: str) -> bool:
+    """Return whether an address names its scheme: without one, a page that is a file would open a file, of any host."""
+    return _WEB.match(address) is not None
 
 
 def _render_link(self: Any, tokens: Sequence[Any], place: int, options: Any, env: Any) -> str:

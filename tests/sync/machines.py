@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ from pastchats_memory.memory import Memory
 from pastchats_memory.store import sync
 from pastchats_memory.store.database import open_database
 from pastchats_memory.store.tombstones import Tombstones
-from pastchats_memory.sync import FolderAccess, SyncReport
+from pastchats_memory.sync import FolderAccess, SyncReport, keys
+from pastchats_memory.sync.keys import Signature
 
 NO_CONFIG = Config(Path())
 
@@ -28,8 +30,25 @@ class Machine:
         home.mkdir(exist_ok=True)
         self.memory = Memory.open(home / "memory.db", config=config._replace(database=home / "memory.db"))
 
-    def sync(self, access: FolderAccess | None = None) -> SyncReport:
+    def sync(self, access: FolderAccess | None = None, *, compares: bool = True) -> SyncReport:
+        """Synchronise; a person has compared the codes of all machines, or `compares` none."""
+        if compares and (self.folder / "pastchats-sync.json").exists() and self.access.is_plain and access is None:
+            for machine in self.status().machines:
+                if not machine.is_known and machine.code:
+                    self.memory.trust_machine(self.folder, machine.code, self.access)
         return self.memory.sync(self.folder, (access or self.access)._replace(host=self.home.name))
+
+    def sign(self, file: Path, lines: bytes) -> None:
+        """Write a file of this machine that holds these bytes, signed."""
+        with open_database(self.home / "memory.db") as database:
+            (row,) = database.run("SELECT id FROM sync_folders")
+            known = sync.load_folder(database, row[0])
+        assert known is not None
+        body = gzip.compress(lines, compresslevel=1)
+        message = keys.name_file(known.id, known.machine, body)
+        shown = Signature(keys.find_public(known.signing_key), known.proof, keys.sign(known.signing_key, message))
+        first = json.dumps({name: value.hex() for name, value in shown._asdict().items()})
+        file.write_bytes(gzip.compress(first.encode()) + body)
 
     def status(self) -> SyncReport:
         return self.memory.sync_status(self.folder, self.access)
@@ -91,8 +110,6 @@ class Machine:
 
 def folder_bytes(folder: Path) -> bytes:
     """Return what lies in the folder, decompressed where it can be."""
-    import gzip
-
     return b"\n".join(
         gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
         for path in sorted(folder.rglob("*"))

@@ -84,10 +84,11 @@ def test_only_regular_files_are_opened(file: Path, laptop: Machine, tmp_path: Pa
     assert laptop.sync().received.total() == 0
 
 
-def rewrite(file: Path, change: Callable[[list[dict[str, Any]]], None]) -> None:
-    lines = [json.loads(line) for line in gzip.decompress(file.read_bytes()).splitlines()]
+def rewrite(desk: Machine, file: Path, change: Callable[[list[dict[str, Any]]], None]) -> None:
+    """Change the lines of a file of a machine, which signs it again."""
+    _, *lines = [json.loads(line) for line in gzip.decompress(file.read_bytes()).splitlines()]
     change(lines)
-    file.write_bytes(gzip.compress(b"".join(json.dumps(line).encode() + b"\n" for line in lines)))
+    desk.sign(file, b"".join(json.dumps(line).encode() + b"\n" for line in lines))
 
 
 def of_turn(field: str, value: object) -> Callable[[list[dict[str, Any]]], None]:
@@ -125,17 +126,17 @@ def nested(levels: int) -> dict[str, Any]:
     ],
 )  # fmt: skip
 def test_a_file_with_a_malformed_record_is_refused_whole(
-    file: Path, laptop: Machine, change: Callable[[list[dict[str, Any]]], None]
+    desk: Machine, file: Path, laptop: Machine, change: Callable[[list[dict[str, Any]]], None]
 ) -> None:
-    rewrite(file, change)
+    rewrite(desk, file, change)
     (refused,) = laptop.sync().refused
     assert refused.reason.isprintable()
     assert laptop.texts == []
     assert sum(machine.unread for machine in laptop.status().machines) == 1
 
 
-def test_a_judgement_of_known_fields_alone_is_taken(file: Path, laptop: Machine) -> None:
-    rewrite(file, instead(kind="judgement", body=JUDGEMENT))
+def test_a_judgement_of_known_fields_alone_is_taken(desk: Machine, file: Path, laptop: Machine) -> None:
+    rewrite(desk, file, instead(kind="judgement", body=JUDGEMENT))
     report = laptop.sync()
     assert (report.refused, report.received["turn"]) == ([], 1)
 
@@ -163,14 +164,17 @@ def test_a_folder_whose_name_is_no_text_is_explained(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("vector", [[1, 2, 3], [0.5] * 384, [128] * 384, [0] * 384])
-def test_a_vector_that_is_none_of_this_model_is_not_taken(file: Path, laptop: Machine, vector: list[float]) -> None:
-    rewrite(file, of_turn("vector", json.dumps(vector)))
+def test_a_vector_that_is_none_of_this_model_is_not_taken(
+    desk: Machine, file: Path, laptop: Machine, vector: list[float]
+) -> None:
+    rewrite(desk, file, of_turn("vector", json.dumps(vector)))
     assert laptop.sync().embedded == 1
     assert laptop.memory.search("webhook retries", mode="semantic")
 
 
-def test_a_secret_that_the_other_machine_did_not_know_is_redacted(file: Path, laptop: Machine) -> None:
+def test_a_secret_that_the_other_machine_did_not_know_is_redacted(desk: Machine, file: Path, laptop: Machine) -> None:
     rewrite(
+        desk,
         file,
         of_turn(
             "content",
@@ -181,8 +185,10 @@ def test_a_secret_that_the_other_machine_did_not_know_is_redacted(file: Path, la
     assert not any("wJalrXUtnFEMI" in text for text in laptop.texts)
 
 
-def test_a_file_that_unpacks_to_more_than_a_file_may_hold_is_refused(file: Path, laptop: Machine) -> None:
-    file.write_bytes(gzip.compress(b" " * ((1 << 28) + 2), compresslevel=1))
+def test_a_file_that_unpacks_to_more_than_a_file_may_hold_is_refused(
+    desk: Machine, file: Path, laptop: Machine
+) -> None:
+    desk.sign(file, b" " * ((1 << 28) + 2))
     assert [one.reason for one in laptop.sync().refused] == ["is too large"]
 
 

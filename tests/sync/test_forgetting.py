@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from machines import Machine, folder_bytes
+from program import Program
 
 from pastchats_memory.store.database import open_database
 from pastchats_memory.store.sync import forgetting_identity
@@ -152,11 +153,46 @@ def test_a_malformed_forgetting_is_refused(desk: Machine, laptop: Machine, colum
     desk.memory.forget(query="Northwind")
     desk.sync()
     (file,) = desk.folder.rglob("*.gz")
-    header, record, end = map(json.loads, gzip.decompress(file.read_bytes()).splitlines())
+    _, header, record, end = map(json.loads, gzip.decompress(file.read_bytes()).splitlines())
     record["row"][column] = value
     record["identity"] = forgetting_identity(
         tuple(bytes.fromhex(one) if place == 2 else one for place, one in enumerate(record["row"]))
     )
-    file.write_bytes(gzip.compress(b"".join(json.dumps(line).encode() + b"\n" for line in (header, record, end))))
+    desk.sign(file, b"".join(json.dumps(line).encode() + b"\n" for line in (header, record, end)))
     assert [one.reason for one in laptop.sync().refused] == ["has a malformed forgetting"]
     assert laptop.memory.list_forgettings() == []
+
+
+@pytest.mark.parametrize("everywhere", [False, True])
+def test_a_purged_memory_comes_back_unless_it_is_forgotten_everywhere(
+    desk: Machine, laptop: Machine, everywhere: bool
+) -> None:
+    desk.write("webhooks", ("user", ASKED), ("user", MERGER))
+    laptop.write("limits", ("user", "Which rate limit does the gateway have?"))
+    desk.memory.tasks.add(Change(title="Rotate the signing certificate", project="tern"), key="CRT-1")
+    for machine in (desk, laptop, desk):
+        machine.sync()
+    before = laptop.state
+    desk.memory.purge(everywhere=everywhere)
+    for machine in (desk, laptop, desk, laptop):
+        machine.sync()
+    if everywhere:
+        assert desk.texts == laptop.texts == []
+        assert laptop.memory.tasks.count() == 0
+        assert not any(
+            text in folder_bytes(desk.folder) for text in (b"Northwind", b"webhook", b"gateway", b"certificate")
+        )
+    else:
+        assert desk.state == laptop.state == before
+
+
+def test_purge_says_that_sync_brings_everything_back_and_how_to_forget_it_there(program: Program) -> None:
+    folder = program.home / "carried"
+    folder.mkdir()
+    program("capture", "--title", "Rotate the signing certificate", "--project", "tern")
+    assert program("sync", folder, "--plain").status == 0
+    for further, words in (([], "brings it back"), (["--everywhere"], "lets your other machines forget it")):
+        run = program("purge", "--yes", *further)
+        assert words in run.stderr
+        assert str(folder) in run.stderr or further
+        program("sync", folder, "--plain")

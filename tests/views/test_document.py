@@ -47,7 +47,7 @@ class Page(HTMLParser):
         for name, value in self.attributes:
             assert not name.startswith("on")
             assert name not in ("src", "srcset", "style")
-            assert name != "href" or re.match(r"https?://|mailto:|[^:]*\Z", value or ""), value
+            assert name != "href" or re.match(r"https?://|mailto:|#", value or ""), value
 
 
 @pytest.fixture
@@ -207,3 +207,12 @@ def test_json_of_a_conversation_fits_the_schema_of_show(fence: Program) -> None:
 
     schema = json.loads((REPOSITORY / "contracts" / "schemas" / "show.json").read_text(encoding="utf-8"))
     Draft202012Validator(schema).validate(fence("show", "--conversation", "c1", "--json").json)
+
+
+@pytest.mark.parametrize(
+    "link", ["[x](//host/x)", "[x](&#47;/host/x)", "[x](///host/x)", "[x](</\\host/x>)", "[x](file://host/x)", "[x](/etc/passwd)", "[x]\n\n[x]: //host/x", "<smb://host/x>"]
+)  # fmt: skip
+def test_a_link_without_a_scheme_of_the_web_is_a_text(link: str) -> None:
+    """A page that was opened from a file would open it as a file, and ask the host."""
+    assert "href" not in render_html(link)
+    assert 'href="https://a.example/x"' in render_html("[x](https://a.example/x)")

@@ -25,7 +25,7 @@ def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable(["table", "strikethrough"])
     parser.disable(["image", "html_block", "html_inline"])
     parser.add_render_rule("link_open", _render_link)
-    parser.validateLink = _is_web_link  # type: ignore[method-assign] # as its documentation asks
+    parser.validateLink = _is_web_link  # type: ignore[assignment,method-assign] # as its documentation asks
     return parser
 
 

@@ -68,7 +68,7 @@ GROUPS = {
     },
     "Share and save": {
         "sync": "Share the memory between your machines by a folder",
-        "team": "Share projects with a team by Milvus",
+        "team": "Share projects with a team by a server",
         "export": "Write every turn and task as JSON Lines",
         "backup": "Copy the memory into a file",
         "restore": "Replace the memory by a backup",

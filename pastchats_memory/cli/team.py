@@ -1,23 +1,25 @@
-"""`team`: share projects with other people by Milvus, and read what they share."""
+"""`team`: share projects with other people by a server, and read what they share."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import orjson
 
 from pastchats_memory.cli import options
-from pastchats_memory.cli.asking import CommandResult, ask_memory
+from pastchats_memory.cli.asking import CommandResult, ask_memory, give_result
 from pastchats_memory.cli.output import bar, counted, table
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
 from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line
-from pastchats_memory.views.answers.team import TeamShareBody, TeamWithdrawBody
+from pastchats_memory.views.answers.team import TeamInitBody, TeamShareBody, TeamWithdrawBody
 from pastchats_memory.views.to_json import to_json
 
 if TYPE_CHECKING:
-    from pastchats_memory.team import SharePreview, TeamStatus
+    from pastchats_memory.team import PushPreview, SharePreview, TeamStatus
 
 WIDTH = 100
 """Characters of a prompt that are shown."""
@@ -27,6 +29,8 @@ WIDTH = 100
     "team",
     epilog="""\b
 Examples:
+  pastchats-memory team try ~/team
+  pastchats-memory team init
   pastchats-memory team share acme
   pastchats-memory team push
   pastchats-memory team pull
@@ -37,12 +41,47 @@ Examples:
 """,
 )
 def command() -> None:
-    """Share named projects with your team by Milvus, and read what the others share.
+    """Share named projects with your team by PostgreSQL or Milvus, and read what the others share.
 
-    `team_endpoint` in your own pastchats-memory.toml, or $PASTCHATS_MEMORY_TEAM_ENDPOINT, names a file that ends with .db
-    (Milvus Lite, one command at a time) or the address of a Milvus server. Nothing leaves before `team share` and `team push`.
-    With `team = true` recall and hooks also answer from what `team pull` has copied.
+    `team_endpoint` in your own pastchats-memory.toml, or $PASTCHATS_MEMORY_TEAM_ENDPOINT, is an address such as
+    postgresql://db.example.com/team or https://milvus.example.com:19530, or a file that ends with .db (Milvus Lite, one
+    command at a time). Nothing leaves before `team share` and `team push`. With `team = true` recall and hooks also answer
+    from what `team pull` has copied.
     """
+
+
+@give_result("try", "pastchats-memory team try ~/team", "pastchats-memory team try ~/team --stop", group=command)
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--stop", "is_stopped", is_flag=True, help="Stop the server; its rows stay in FOLDER.")
+def try_(_db: str | None, folder: Path, *, is_stopped: bool) -> CommandResult:
+    """Start a PostgreSQL in FOLDER with two people, ada and bob, and print their addresses.
+
+    It is for a try: it listens on a socket of this computer, without passwords. It runs until --stop.
+    """
+    from pastchats_memory.embed.packaged import PackagedEmbedder
+    from pastchats_memory.team.trial import start_trial, stop_trial
+
+    place = folder.expanduser().absolute()
+    found = stop_trial(place) if is_stopped else start_trial(place, PackagedEmbedder.dim)
+    lines = [f"{one.name}: export PASTCHATS_MEMORY_TEAM_ENDPOINT='{one.endpoint}'" for one in found.people]
+    return CommandResult(lambda: to_json(found), lambda: "\n".join(lines) or "The server is stopped; its rows stay.")
+
+
+@ask_memory("init", "pastchats-memory team init", "pastchats-memory team init --apply", group=command, create=True)
+@click.option("--apply", "is_applied", is_flag=True, help="Run it, as the role in `team_endpoint`.")
+def init(memory: Memory, *, is_applied: bool) -> CommandResult:
+    """Print the SQL that prepares a PostgreSQL database for a team: tables, roles, policies and rights.
+
+    An administrator can read it and run it, or --apply does. Only `CREATE EXTENSION vector` may need a superuser.
+    """
+    sql = memory.team.initialise(is_applied=is_applied)
+    return CommandResult(
+        lambda: to_json(TeamInitBody(sql, is_applied)),
+        lambda: (
+            "The database is ready. Grant each person the role: GRANT pastchats_team TO ada;" if is_applied else sql
+        ),
+        is_folded=True,
+    )
 
 
 @ask_memory(
@@ -85,12 +124,16 @@ def _describe_preview(found: SharePreview) -> str:
     )
 
 
-@ask_memory("push", "pastchats-memory team push", "pastchats-memory team push --json", group=command)
-def push(memory: Memory) -> CommandResult:
+@ask_memory("push", "pastchats-memory team push", "pastchats-memory team push --dry-run", group=command)
+@click.option("--dry-run", "is_previewed", is_flag=True, help="Show what would be written, and write nothing.")
+def push(memory: Memory, *, is_previewed: bool) -> CommandResult:
     """Write what is new or changed in the shared projects to the team, and delete there what was withdrawn or forgotten.
 
     Run it as often as you like. A run that was interrupted is completed by the next one.
     """
+    if is_previewed:
+        found = memory.team.preview_push()
+        return CommandResult(lambda: to_json(found), lambda: _describe_push(found))
     options.interrupt_in_order()
     with bar("row", "writing") as step:
         report = memory.team.push(step)
@@ -105,6 +148,18 @@ def push(memory: Memory) -> CommandResult:
                 for project in report.held_back
             ),
         ],
+    )
+
+
+def _describe_push(found: PushPreview) -> str:
+    size = f"{counted(found.rows, 'row')} ({found.bytes:,} bytes) as {escape_name(found.author)}"
+    sample = orjson.dumps(found.sample).decode()
+    return "\n".join(
+        [
+            f"Would write {size}, and delete {found.deleted}.",
+            *([f"A whole row: {one_line(sample)}", "The longest texts:"] if found.rows else []),
+            *(f"  {len(text):,} characters > {one_line(text)[:WIDTH]}" for text in found.longest),
+        ]
     )
 
 

@@ -65,11 +65,15 @@ class Config(NamedTuple):
     team: bool = False
     """Whether recall also answers from the local copy of the team's memory."""
     team_endpoint: str | None = None
-    """The team's Milvus: a file that ends with `.db`, or the address of a server; None: nothing is shared."""
+    """The team's server: an address of PostgreSQL or Milvus, or a file of Milvus Lite; None: nothing is shared."""
     team_token: str | None = None
-    """Token, or `user:password`, of that server."""
+    """PostgreSQL's password, or Milvus's token or `user:password`."""
     team_author: str | None = None
-    """Name under which turns are shared; None for the name of the user's account."""
+    """Name under which turns are shared with Milvus; None for the name of the user's account."""
+    team_projects: tuple[str, ...] = ()
+    """Projects of the others that `team pull` copies; empty for all."""
+    team_days: int | None = None
+    """Age of the oldest turn that `team pull` copies; None for any."""
     roots: tuple[str, ...] = ()
     """Folders of transcripts in addition to the usual ones."""
     models: Mapping[str, Mapping[str, Any]] = NOTHING

@@ -164,6 +164,8 @@ KEYS: Mapping[str, Key] = MappingProxyType(
         "team_endpoint": Key(_text, is_own=True, is_path=True),
         "team_token": Key(_text, is_own=True),
         "team_author": Key(_text, is_own=True),
+        "team_projects": Key(_texts, is_own=True),
+        "team_days": Key(_whole(1), is_own=True),
         "chunk_size": Key(_whole(100)),
         "overlap": Key(_whole(0)),
         "include": Key(_texts),

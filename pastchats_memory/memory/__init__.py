@@ -249,11 +249,11 @@ class Memory:
 
         "Since last week" and "before March 2025" in the query exclude other times if `since` and `until` are not given;
         "in May" ranks text of that time, or soon after, higher. With `team`,
-        Milvus searches what the team shares, by its own ranker.
+        the team's server searches what the team shares.
 
         Raises:
             ModelUnavailable: the cross-encoder is not on this machine (`load_reranker` fetches it).
-            TeamUnavailable: no team is configured, or its Milvus cannot be used.
+            TeamUnavailable: no team is configured, or its server cannot be used.
         """
         filters = build_filters(
             project=project, role=role, since=since, until=until, type=type, status=status, priority=priority,
@@ -273,7 +273,7 @@ class Memory:
         if team:
             if status or priority or format or rerank or meaning != EVEN_BALANCE:
                 hint = "Leave out status, priority, format, meaning and rerank."
-                raise UsageFault("the team's memory is searched by Milvus's own ranker", hint)
+                raise UsageFault("the team's memory is searched by its server", hint)
             return self.team.search(request)
         late = self._catch_up_outcomes(filters)
         with self._open_snapshot() as database:
@@ -1172,12 +1172,13 @@ class Memory:
         """
         from getpass import getuser
 
-        from pastchats_memory.team import TeamAccess, TeamMemory
+        from pastchats_memory.team import CopyLimits, TeamAccess, TeamMemory
 
         limits = self._find_limits()
         config = self.config
         access = TeamAccess(self._require_endpoint(), config.team_token, config.team_author or getuser())
-        return TeamMemory(self._database, self._open_session(), access, limits, is_merged=config.team)
+        copied = CopyLimits(config.team_projects, config.team_days)
+        return TeamMemory(self._database, self._open_session(), access, limits, copied, is_merged=config.team)
 
     def _require_endpoint(self) -> str:
         """Return the configured endpoint of the team. Raises TeamUnavailable."""

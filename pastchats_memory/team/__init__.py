@@ -1,36 +1,49 @@
-"""Share turns with a team by Milvus: a file for one process at a time, or a server for many people.
+"""Share turns with a team by PostgreSQL or Milvus.
 
 `push` writes the projects that the user named, redacted once more. `pull` keeps a local copy of what the others share.
-Search asks Milvus; recall and hooks read the copy, and do without pymilvus.
+Search asks the server; recall and hooks read the copy, and need no library of a server.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from pastchats_memory.embed.session import ModelSession
+from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.exclusion import SharingLimits
 from pastchats_memory.model import Hits, Progress
 from pastchats_memory.search.request import Request
 from pastchats_memory.store import team
 from pastchats_memory.store.database import Database
 from pastchats_memory.team import ask, copy, push
-from pastchats_memory.team.client import Collection, open_collection
+from pastchats_memory.team.connect import is_postgres, open_server
+from pastchats_memory.team.copy import CopyLimits
 from pastchats_memory.team.report import (
     AuthorCount,
     PullReport,
+    PushPreview,
     PushReport,
     SharedProject,
     SharePreview,
     TeamAccess,
     TeamStatus,
 )
-from pastchats_memory.team.rows import digest_name
+from pastchats_memory.team.rows import TURN
+from pastchats_memory.team.server import Condition, TeamServer
 
-__all__ = ["PullReport", "PushReport", "SharePreview", "TeamAccess", "TeamMemory", "TeamStatus"]
+__all__ = [
+    "CopyLimits",
+    "PullReport",
+    "PushPreview",
+    "PushReport",
+    "SharePreview",
+    "TeamAccess",
+    "TeamMemory",
+    "TeamStatus",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +55,7 @@ class TeamMemory:
     session: ModelSession
     access: TeamAccess
     limits: SharingLimits
+    copy_limits: CopyLimits
     is_merged: bool = False
     """Whether recall answers from the copy as well."""
 
@@ -62,42 +76,56 @@ class TeamMemory:
     def push(self, progress: Callable[[Progress], None] = lambda _: None) -> PushReport:
         """Write what is shared to the team, and delete what is not. Raises MemoryFault."""
         push.require_projects(self.database, self.access)
-        with self._open() as collection:
-            return push.push(self.database, self.session, collection, self.access, self.limits, progress)
+        with self._open() as server:
+            return push.push(self.database, self.session, server, self.access, self.limits, progress)
+
+    def preview_push(self) -> PushPreview:
+        """Return what `push` would write and delete. Raises MemoryFault."""
+        push.require_projects(self.database, self.access)
+        with self._open() as server:
+            return push.preview_push(self.database, self.session, server, self.access, self.limits)
+
+    def initialise(self, *, is_applied: bool) -> str:
+        """Return the SQL that prepares a PostgreSQL database for this memory's model, and run it if asked. Raises MemoryFault."""
+        from pastchats_memory.team import postgres
+
+        if not is_postgres(self.access.endpoint):
+            raise UsageFault(f"{self.access.endpoint} is no address of PostgreSQL", "Milvus needs no preparation.")
+        if is_applied:
+            with postgres.open_postgres(self.access.endpoint, self.access.token) as server:
+                server.initialise(self.session.dim)
+        return postgres.read_schema(self.session.dim)
 
     def pull(self) -> PullReport:
         """Make the local copy equal to what others share. Raises MemoryFault."""
-        with self._open() as collection:
+        with self._open() as server:
             member = push.find_own_member(self.database, self.access)
-            return copy.pull(self.database, self.session, collection, member, self.limits)
+            return copy.pull(self.database, self.session, server, member, self.limits, self.copy_limits)
 
     def withdraw(self, projects: Sequence[str] = ()) -> int:
         """Share some projects, or all, no more; return the number of rows that were deleted there. Raises MemoryFault."""
         chosen = projects or team.shared_projects(self.database, self.access.endpoint)
         push.withdraw(self.database, self.access, chosen)
-        with self._open() as collection:
-            return self._delete(collection, projects) if collection.exists else 0
+        with self._open() as server:
+            return self._delete(server, projects) if server.exists else 0
 
-    def _delete(self, collection: Collection, projects: Sequence[str]) -> int:
-        collection.load()
-        condition = push.build_member_condition(push.find_own_member(self.database, self.access))
-        if projects:
-            keys = ", ".join(f'"{digest_name(project)}"' for project in projects)
-            condition += f" and project_key in [{keys}]"
-        ids = [row["id"] for row in collection.select(condition, ["id"])]
+    def _delete(self, server: TeamServer, projects: Sequence[str]) -> int:
+        server.load()
+        own = push.find_own_member(self.database, self.access)
+        ids = [row["id"] for row in server.select(Condition(owner=own.id, projects=tuple(projects)), ["id"])]
         if ids:
-            collection.delete(ids)
-            collection.erase()
+            server.delete(ids)
+            server.erase()
         return len(ids)
 
     def status(self) -> TeamStatus:
         """Return what is shared, and by whom. Raises MemoryFault."""
         known = team.load_member(self.database, self.access.endpoint)
         own, authors = Counter[str](), Counter[tuple[str, bool]]()
-        with self._open() as collection:
-            if collection.exists:
-                collection.load()
-                for row in collection.select('kind == "turn"', ["member", "author", "project"]):
+        with self._open() as server:
+            if server.exists:
+                server.load()
+                for row in server.select(Condition(kind=TURN), ["member", "author", "project"]):
                     is_self = known is not None and row["member"] == known.id
                     authors[row["author"], is_self] += 1
                     own[row["project"]] += is_self
@@ -120,10 +148,8 @@ class TeamMemory:
 
     def search(self, request: Request) -> Hits:
         """Return the team's turns that answer a request. Raises MemoryFault."""
-        with self._open() as collection:
-            return ask.search(self.database, self.session, collection, request, self.limits)
+        with self._open() as server:
+            return ask.search(self.database, self.session, server, request, self.limits)
 
-    @contextmanager
-    def _open(self) -> Iterator[Collection]:
-        with open_collection(self.access.endpoint, self.access.token) as collection:
-            yield collection
+    def _open(self) -> AbstractContextManager[TeamServer]:
+        return open_server(self.access.endpoint, self.access.token)

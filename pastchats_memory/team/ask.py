@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.errors import ModelUnavailable, UsageFault
-from pastchats_memory.fields import OUTCOMES
 from pastchats_memory.files.exclusion import SharingLimits
 from pastchats_memory.model import TEAM, Attempt, Filters, Hit, Hits, Item, RecallEntry, is_team_id
 from pastchats_memory.search.hits import SNIPPET_WIDTH, UNRANKED, Fit
 from pastchats_memory.search.query import query_text
-from pastchats_memory.search.rank import relevance
+from pastchats_memory.search.rank import reciprocal_rank, relevance
 from pastchats_memory.search.request import Request
 from pastchats_memory.store import team
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.tombstones import Tombstones, TurnIdentity
-from pastchats_memory.team.client import Collection, TeamQuestion
-from pastchats_memory.team.rows import (
-    TURN,
-    Received,
-    build_body,
-    digest_name,
-    make_model_key,
-    read_row,
-    shorten_id,
-    to_milliseconds,
-)
+from pastchats_memory.team.rows import TURN, Received, build_body, make_model_key, read_row, shorten_id, to_milliseconds
+from pastchats_memory.team.server import IDS, Condition, Row, TeamServer
 from pastchats_memory.text.excerpt import excerpt, weigh_matches
 from pastchats_memory.text.words import words
 
@@ -39,57 +29,70 @@ SPARE_ROWS = 20
 
 
 def search(
-    database: Database, session: ModelSession, collection: Collection, request: Request, limits: SharingLimits
+    database: Database, session: ModelSession, server: TeamServer, request: Request, limits: SharingLimits
 ) -> Hits:
-    """Return the turns of the team that answer a request, in the order of Milvus's ranker.
+    """Return the turns of the team that answer a request, fused from its lists by words and by meaning.
 
     What was forgotten here, or belongs to a project that is excluded here, is left out.
 
     Raises:
         UsageFault: a filter of the request is one for tasks.
-        TeamUnavailable: the team's Milvus cannot be used.
+        TeamUnavailable: the team's server cannot be used.
     """
     condition = build_condition(request.filters)
-    if not collection.exists:
+    searched = 0
+    if server.exists:
+        server.load()
+        searched = server.count_turns()
+    if not searched:
         return Hits((), ("nobody has shared anything yet",))
     question = query_text(request.text).typed
     vector, key, warnings = _embed(session, question, is_wanted=request.mode != "keyword")
-    collection.load()
-    if vector is not None and len(vector) != collection.dim:
+    if vector is not None and len(vector) != server.dim:
         vector, warnings = None, ("the team uses another model, so these results are by words alone",)
     limit = min(MOST_ROWS, request.last + SPARE_ROWS)
     typed = "" if request.mode == "semantic" and vector is not None else question
-    found = collection.search(TeamQuestion(typed, vector, key, condition, limit))
-    rows = [row for row in map(read_row, found) if row is not None and not limits.keep_here(row.project)]
+    lists = {
+        "lexical_rank": server.find_words(typed, condition, limit) if typed else [],
+        "semantic_rank": [] if vector is None else server.find_near(vector, key, condition, limit),
+    }
+    found = map(read_row, _fuse(server, lists, limit))
+    rows = [row for row in found if row is not None and not limits.keep_here(row.project)]
     visible = _drop_forgotten(database, rows)
-    hits = _build_hits(visible, question, vector, key, collection.count('kind == "turn"'))
+    hits = _build_hits(visible, question, vector, key, searched)
     accepted = [hit for hit in hits if request.accepts(Fit(hit.similarity, hit.relevance or 0.0))]
     first = request.limit * (request.page - 1)
     page = accepted[first : first + request.limit]
     return Hits((hit._replace(rank=rank) for rank, hit in enumerate(page, first + 1)), warnings)
 
 
-def build_condition(filters: Filters) -> str:
-    """Return the condition of Milvus for filters: digests, whole numbers and words of our own alone. Raises UsageFault."""
+def _fuse(server: TeamServer, lists: Mapping[str, Sequence[str]], limit: int) -> list[Row]:
+    """Return the rows of some lists, best first by reciprocal rank fusion, each with its score and its ranks."""
+    ranks: dict[str, dict[str, int]] = {}
+    for name, ids in lists.items():
+        for rank, id_ in enumerate(ids, 1):
+            ranks.setdefault(id_, {})[name] = rank
+    scores = {id_: sum(reciprocal_rank(rank, 1.0) for rank in placed.values()) for id_, placed in ranks.items()}
+    best = sorted(scores, key=lambda id_: (-scores[id_], id_))[:limit]
+    rows = {row["id"]: row for start in range(0, len(best), IDS) for row in server.get(best[start : start + IDS])}
+    return [rows[id_] | {"score": scores[id_]} | ranks[id_] for id_ in best if id_ in rows]
+
+
+def build_condition(filters: Filters) -> Condition:
+    """Return the condition for filters. Raises UsageFault."""
     if filters.kinds or filters.statuses or filters.priorities:
         raise UsageFault("the team's memory has no tasks", "Leave out --type, --status and --priority.")
-    parts = [f'kind == "{TURN}"']
-    if filters.project is not None:
-        parts.append(f'project_key == "{digest_name(filters.project)}"')
-    if filters.role is not None:
-        if filters.role not in ROLES:
-            raise UsageFault(f"{filters.role!r} is no role of the team's memory", f"Use one of {', '.join(ROLES)}.")
-        parts.append(f'role == "{filters.role}"')
-    if filters.notes is not None:
-        parts.append(f'role {"==" if filters.notes else "!="} "note"')
-    if filters.since is not None:
-        parts.append(f"at >= {to_milliseconds(filters.since)}")
-    if filters.until is not None:
-        parts.append(f"at > 0 and at <= {to_milliseconds(filters.until)}")
-    if filters.outcomes:
-        wanted = ", ".join(f'"{one}"' for one in OUTCOMES if one in filters.outcomes)
-        parts.append(f"outcome in [{wanted}]")
-    return " and ".join(parts)
+    if filters.role not in (None, *ROLES):
+        raise UsageFault(f"{filters.role!r} is no role of the team's memory", f"Use one of {', '.join(ROLES)}.")
+    roles = tuple(one for one in ROLES if filters.role in (None, one) and filters.notes in (None, one == "note"))
+    return Condition(
+        kind=TURN,
+        projects=() if filters.project is None else (filters.project,),
+        roles=() if roles == ROLES else roles or ("",),
+        since=None if filters.since is None else to_milliseconds(filters.since),
+        until=None if filters.until is None else to_milliseconds(filters.until),
+        outcomes=tuple(filters.outcomes),
+    )
 
 
 def _embed(session: ModelSession, question: str, *, is_wanted: bool) -> tuple[list[float] | None, str, tuple[str, ...]]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.episodes.derive import derive
@@ -16,12 +18,33 @@ from pastchats_memory.store.deletion import ChosenRows
 from pastchats_memory.store.sources import set_meta
 from pastchats_memory.store.team import Member, PulledRow
 from pastchats_memory.sync import merge
-from pastchats_memory.team.client import IDS, Collection, require_hex
 from pastchats_memory.team.report import AuthorCount, PullReport
 from pastchats_memory.team.rows import EPISODE, TURN, Received, build_body, build_judgement, make_model_key, read_row
+from pastchats_memory.team.server import IDS, Changes, Condition, TeamServer
 
 ENDPOINT = "team_endpoint"
 """Key of the copy's `embedding_meta`: where its rows are from."""
+DAY = 86_400
+HORIZON = "team_horizon"
+"""Key of the copy's `embedding_meta`: up to where the server's changes have been read."""
+
+
+class CopyLimits(NamedTuple):
+    """What of the team's rows the copy has."""
+
+    projects: tuple[str, ...] = ()
+    """Empty for all."""
+    days: int | None = None
+    """Age of the oldest turn; None for any."""
+
+    def choose(self, member: Member) -> Condition:
+        """Return the condition for the rows of others."""
+        return Condition(other_than=member.id, projects=self.projects, since=self.days and _count_days_back(self.days))
+
+
+def _count_days_back(days: int) -> int:
+    """Return the beginning of a day in milliseconds: within a day, two pulls ask for the same."""
+    return (int(time.time()) // DAY - days) * DAY * 1000
 
 
 @contextmanager
@@ -60,12 +83,17 @@ def forget_in_copy(database: Database) -> None:
 
 
 def pull(
-    database: Database, session: ModelSession, collection: Collection, member: Member, limits: SharingLimits
+    database: Database,
+    session: ModelSession,
+    server: TeamServer,
+    member: Member,
+    limits: SharingLimits,
+    wanted: CopyLimits,
 ) -> PullReport:
     """Make the copy equal to what others share, but for what was forgotten or is excluded here.
 
     Raises:
-        TeamUnavailable: the team's Milvus cannot be used; what was read stays.
+        TeamUnavailable: the team's server cannot be used; what was read stays.
         StoreFault: the copy cannot be written.
     """
     report = PullReport()
@@ -75,7 +103,7 @@ def pull(
             sources.claim_model(copy, session)
             set_meta(copy, {ENDPOINT: member.endpoint})
         report.deleted = forget_as_here(database, copy)
-        _receive(copy, session, collection, member, limits, report)
+        _receive(copy, session, server, wanted.choose(member), limits, report)
         vectors.catch_up_in_steps(copy)
         classify_replies(copy, open_packaged(session))
         derive(copy)
@@ -100,18 +128,17 @@ def _drop_foreign(database: Database, session: ModelSession, endpoint: str) -> N
 def _receive(
     copy: Database,
     session: ModelSession,
-    collection: Collection,
-    member: Member,
+    server: TeamServer,
+    condition: Condition,
     limits: SharingLimits,
     report: PullReport,
 ) -> None:
-    there: dict[str, str] = {}
-    if collection.exists:
-        collection.load()
-        others = f'member != "{require_hex(member.id)}"'
-        there = {row["id"]: row["digest"] for row in collection.select(others, ["id", "digest"])}
-    here = team.pulled_digests(copy)
-    gone = sorted(here.keys() - there.keys())
+    changes = Changes({}, None)
+    if server.exists:
+        server.load()
+        changes = server.list_changes(condition, sources.meta(copy).get(HORIZON, ""))
+    there, here = changes.digests, team.pulled_digests(copy)
+    gone = sorted(here.keys() - there.keys() if changes.deleted is None else here.keys() & changes.deleted)
     for start in range(0, len(gone), IDS):
         with copy.transaction():
             report.deleted += _delete(copy, gone[start : start + IDS])
@@ -119,12 +146,14 @@ def _receive(
     new = sorted({*changed, *team.episodes_of(copy, changed)} & there.keys())
     episodes: list[Received] = []
     for start in range(0, len(new), IDS):
-        found = collection.get(new[start : start + IDS])
+        found = server.get(new[start : start + IDS])
         rows = [row for row in map(read_row, found) if row is not None and not limits.keep_here(row.project)]
         report.refused += len(found) - len(rows)
         _store_turns(copy, session, [row for row in rows if row.kind == TURN], report)
         episodes += [row._replace(text="", vector=[]) for row in rows if row.kind == EPISODE]
     _judge(copy, episodes)
+    with copy.transaction():  # what was refused today may be wanted tomorrow, so it is listed again
+        set_meta(copy, {HORIZON: "" if report.refused else changes.horizon})
 
 
 def _store_turns(copy: Database, session: ModelSession, rows: Sequence[Received], report: PullReport) -> None:

@@ -10,6 +10,7 @@ import secrets
 import socket
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import NamedTuple
 
 import orjson
@@ -24,8 +25,7 @@ from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.store import sources, sync, team, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.team import Member, SharedEpisode, TurnVersion
-from pastchats_memory.team.client import IDS, Collection, Row, require_hex, split_into_batches
-from pastchats_memory.team.report import PushReport, SharePreview, TeamAccess
+from pastchats_memory.team.report import PushPreview, PushReport, SharePreview, TeamAccess
 from pastchats_memory.team.rows import (
     EPISODE,
     TURN,
@@ -37,12 +37,14 @@ from pastchats_memory.team.rows import (
     make_row_id,
     redact_body,
 )
+from pastchats_memory.team.server import IDS, Condition, Row, TeamServer, split_into_batches
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.text.wire import Body
 
 BATCH = 200
 """Turns that are read at once."""
 SHOWN_PROMPTS = 5
+SHOWN_TEXTS = 10
 BYTES_OF_NUMBER = 4
 
 Judgements = Mapping[str, Body]
@@ -94,7 +96,7 @@ def _refuse_unshareable(database: Database, limits: SharingLimits, project: str)
 def push(
     database: Database,
     session: ModelSession,
-    collection: Collection,
+    server: TeamServer,
     access: TeamAccess,
     limits: SharingLimits,
     progress: Callable[[Progress], None] = lambda _: None,
@@ -102,43 +104,95 @@ def push(
     """Make this memory's rows there equal to the shared projects here; deletions come first.
 
     Raises:
-        TeamUnavailable: the team's Milvus cannot be used; what was written stays.
+        TeamUnavailable: the team's server cannot be used; what was written stays.
         ModelUnavailable: the model of this memory cannot be used.
     """
+    plan = _plan_push(database, session, server, access, limits)
+    report = plan.report
+    if plan.is_needless:
+        return report
+    if not server.exists:
+        server.create(session.dim)
+        server.load()
+    server.delete(plan.gone)
+    report.deleted = len(plan.gone)
+    has_erased = bool(plan.gone)
+    for batch in split_into_batches(plan.rows, _measure_row):
+        has_erased = has_erased or _loses_text(server, batch, plan.there)
+        server.put(batch)
+        report.sent += len(batch)
+        progress(Progress(report.sent + report.waiting, plan.changed))
+    if has_erased:
+        server.erase()
+    return report
+
+
+def preview_push(
+    database: Database, session: ModelSession, server: TeamServer, access: TeamAccess, limits: SharingLimits
+) -> PushPreview:
+    """Return what `push` would write and delete, and do nothing. Raises as `push`."""
+    plan = _plan_push(database, session, server, access, limits)
+    sample: Row = {}
+    rows = size = 0
+    longest: list[str] = []
+    for row in plan.rows:
+        sample = sample or row
+        rows, size = rows + 1, size + _measure_row(row)
+        longest = sorted([*longest, row["text"]], key=len, reverse=True)[:SHOWN_TEXTS]
+    return PushPreview(rows, size, len(plan.gone), plan.report.waiting, plan.author, sample, tuple(longest))
+
+
+class _Plan(NamedTuple):
+    """What a push has to do."""
+
+    report: PushReport
+    author: str
+    is_needless: bool = True
+    gone: Sequence[str] = ()
+    changed: int = 0
+    rows: Iterator[Row] = iter(())
+    there: Mapping[str, str] = MappingProxyType({})
+    """Digests of this memory's rows there, by id."""
+
+
+def _plan_push(
+    database: Database, session: ModelSession, server: TeamServer, access: TeamAccess, limits: SharingLimits
+) -> _Plan:
     report = PushReport()
     derive(database)
     member = find_own_member(database, access)
     for project in team.shared_projects(database, access.endpoint):
         (report.held_back if limits.keep_here(project) else report.projects).append(project)
-    if not collection.exists:
-        if not report.projects:
-            return report
-        collection.create(session.dim)
-    collection.load(session.dim if report.projects else None)
-    shared = Shared(member, access.author, make_model_key(session))
+    author = server.author or access.author
+    there: dict[str, str] = {}
+    if server.exists:
+        _require_dim(server, session)
+        server.load()
+        there = {row["id"]: row["digest"] for row in server.select(Condition(owner=member.id), ["id", "digest"])}
+    elif not report.projects:
+        return _Plan(report, author)
+    shared = Shared(member, author, make_model_key(session))
     judgements = sync.judgements(database)
     wanted = _find_wanted(database, shared, judgements, limits, report.projects)
-    there = {row["id"]: row["digest"] for row in collection.select(build_member_condition(member), ["id", "digest"])}
-    gone = sorted(there.keys() - wanted.keys())
-    collection.delete(gone)
-    report.deleted = len(gone)
     changed = [id_ for id_, one in wanted.items() if there.get(id_) != one.digest]
-    source, has_erased = _Source(database, session, shared, judgements, report), bool(gone)
-    for batch in split_into_batches(source.rows(wanted, changed), _measure_row):
-        has_erased = has_erased or _loses_text(collection, batch, there)
-        collection.put(batch)
-        report.sent += len(batch)
-        progress(Progress(report.sent + report.waiting, len(changed)))
-    if has_erased:
-        collection.erase()
-    return report
+    rows = _Source(database, session, shared, judgements, report).rows(wanted, changed)
+    gone = sorted(there.keys() - wanted.keys())
+    return _Plan(report, author, is_needless=False, gone=gone, changed=len(changed), rows=rows, there=there)
 
 
-def _loses_text(collection: Collection, batch: Sequence[Row], there: Container[str]) -> bool:
+def _require_dim(server: TeamServer, session: ModelSession) -> None:
+    if server.dim != session.dim:
+        raise TeamUnavailable(
+            f"the team's vectors have {server.dim} numbers, and those of your model have {session.dim}",
+            "Use the team's model: pastchats-memory reindex --embeddings --model NAME.",
+        )
+
+
+def _loses_text(server: TeamServer, batch: Sequence[Row], there: Container[str]) -> bool:
     """Return whether a row that is replaced has text that its new version lacks, such as a secret."""
     new = {row["id"]: row["text"] for row in batch if row["id"] in there}
     ids = list(new)
-    earlier = (row for start in range(0, len(ids), IDS) for row in collection.get(ids[start : start + IDS]))
+    earlier = (row for start in range(0, len(ids), IDS) for row in server.get(ids[start : start + IDS]))
     return any(not new[row["id"]].startswith(row["text"]) for row in earlier)
 
 
@@ -162,11 +216,6 @@ def find_own_member(database: Database, access: TeamAccess) -> Member:
     with database.transaction():
         team.store_member(database, member)
     return member
-
-
-def build_member_condition(member: Member) -> str:
-    """Return the condition for a member's rows."""
-    return f'member == "{require_hex(member.id)}"'
 
 
 def _measure_row(row: Row) -> int:
@@ -242,6 +291,6 @@ def require_endpoint(endpoint: str | None) -> str:
     if endpoint is None:
         raise TeamUnavailable(
             "no team is configured",
-            "Set team_endpoint in your own pastchats-memory.toml: a file that ends with .db, or the address of a Milvus server.",
+            "Set team_endpoint in your own pastchats-memory.toml, such as postgresql://db.example.com/team.",
         )
     return endpoint

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, NamedTuple
 
@@ -10,12 +11,12 @@ from pastchats_memory.text.encoding import utf8
 
 
 class TeamAccess(NamedTuple):
-    """How this memory uses a team's Milvus."""
+    """How this memory uses a team's server."""
 
     endpoint: str
     token: str | None
     author: str
-    """Name under which turns are shared."""
+    """Name under which turns are shared; PostgreSQL takes the role that is logged in."""
     host: str = ""
     """Name of this computer for the others; empty for the system's."""
 
@@ -57,6 +58,35 @@ class PushReport:
         list[str], "Shared projects that are private or excluded now.", As(Count), At("held_back", len)
     ] = field(default_factory=list)
     """Nothing of them is left there."""
+
+
+@answer("team/1", name="TeamPushPreviewBody", title="Output of `team push --dry-run --json`.")
+class PushPreview(NamedTuple):
+    """What a push would write to the team, and delete there."""
+
+    rows: Count
+    bytes: Annotated[Count, "Of the rows' texts, vectors and other fields."]
+    deleted: Count
+    waiting: Annotated[Count, "Turns that stay until they have a vector."]
+    author: str
+    sample: Annotated[Mapping[str, object], As(dict[str, object]), "The first row, whole."]
+    longest: Annotated[tuple[str, ...], Shown("results"), "The ten longest texts, redacted."]
+
+
+class TrialPerson(NamedTuple):
+    """A person of a team that only tries it."""
+
+    name: str
+    endpoint: str
+
+
+@answer("team/1", name="TeamTryBody", title="Output of `team try --json`; the results are the people.")
+class Trial(NamedTuple):
+    """A server that was started or stopped, to try a team's memory."""
+
+    folder: str
+    is_running: bool
+    people: Annotated[tuple[TrialPerson, ...], Shown("results")] = ()
 
 
 @answer("team/1", name="TeamPullBody", title="Output of `team pull --json`; the results are the authors in the copy.")

@@ -1,4 +1,7 @@
-"""Turn stored turns and episodes into rows of the team's collection, and rows of others into turns.
+"""Turn stored turns and episodes into rows of the team, and rows of others into turns.
+
+A row says what was said, when, in which project, and how it ended. It names no path, host, branch, model, command or id of
+the author's computer.
 
 A row of another member is as hostile as any transcript: everything in it is checked before it is used.
 """
@@ -7,29 +10,29 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.fields import OUTCOMES
 from pastchats_memory.model import TEAM, TEAM_DIGITS
-from pastchats_memory.redact import redact, redact_json, redact_path
+from pastchats_memory.redact import redact, redact_json
 from pastchats_memory.store.sync import digest_of
 from pastchats_memory.store.team import Member, SharedEpisode, TurnVersion
-from pastchats_memory.team.client import KEY_CHARS, NAME_CHARS, PATH_CHARS, TEXT_BYTES, Row
+from pastchats_memory.team.server import KEY_CHARS, NAME_CHARS, TEXT_BYTES, Row, digest_name
 from pastchats_memory.text.display import one_line
 from pastchats_memory.text.encoding import MAX_DEPTH, is_shallow
 from pastchats_memory.text.wire import JUDGEMENT, Body, find_wrong_field, is_hex
 from pastchats_memory.text.wire import TURN as WIRE_TURN
 
 TURN, EPISODE = "turn", "episode"
-MAX_BODY_BYTES = 60_000
-"""Milvus allows 65,536 bytes of JSON."""
-FIXED_METADATA = ("format", "branch", "kind", "native_id", "heading")
-"""Keys of metadata that stay if all of it is too long."""
+SHARED_METADATA = ("format", "branch", "kind", "heading")
+"""Keys of metadata that are shared."""
+SHOWN_DIGITS = 12
+"""Of a conversation, where people see it."""
 CUT = "\n[… cut: the rest is in the author's memory]"
 AUTHOR_CHARS = 80
 _MILLISECONDS = 1000
@@ -42,11 +45,6 @@ class Shared(NamedTuple):
     author: str
     model: str
     """Key of the model of the vectors."""
-
-
-def digest_name(text: str) -> str:
-    """Return the digest by which a name is compared in a filter."""
-    return hashlib.blake2b(text.encode(), digest_size=KEY_CHARS // 2).hexdigest()
 
 
 def make_model_key(session: ModelSession) -> str:
@@ -69,7 +67,7 @@ def shorten_id(row: str) -> str:
 
 def compute_version(digest: bytes, shared: Shared, rules: str) -> str:
     """Return what changes whenever a row has to be written again."""
-    return digest_of([digest.hex(), shared.author, shared.model, shared.member.host, rules]).hex()
+    return digest_of([digest.hex(), shared.author, shared.model, rules]).hex()
 
 
 def to_milliseconds(timestamp: str | None) -> int:
@@ -86,16 +84,15 @@ def cut_text(text: str, most: int = TEXT_BYTES) -> str:
 
 
 def redact_body(body: Body) -> Body:
-    """Return a turn redacted once more, by the rules of this release, and cut to what Milvus stores.
+    """Return a turn redacted once more, by the rules of this release, and cut to what a server stores.
 
     A text that has changed loses its vector, which is a function of the text.
     """
     content = cut_text(redact(body["content"]).text)
-    names = {name: redact(body[name]).text for name in ("role", "source_project", "conversation_id") if body[name]}
+    names = {name: redact(body[name]).text for name in ("role", "source_project") if body[name]}
     changed = {
         "content": content,
-        "source_path": redact_path(body["source_path"]),
-        "metadata": redact_json(body["metadata"]),
+        "metadata": redact_json({key: body["metadata"][key] for key in SHARED_METADATA if key in body["metadata"]}),
     }
     vector = body["vector"] if content == body["content"] else None
     return {**body, **names, **changed, "vector": vector}
@@ -103,13 +100,11 @@ def redact_body(body: Body) -> Body:
 
 def build_turn_row(shared: Shared, body: Body, version: TurnVersion, digest: str) -> Row:
     """Return the row of a redacted turn with a vector."""
-    line = body["places"][0][1] if body["places"] else None
     more = {
-        "conversation_id": body["conversation_id"],
+        "conversation_id": _name_conversation(shared.member, body["conversation_id"]),
         "turn_index": body["turn_index"],
         "timestamp": body["timestamp"],
-        "line": line,
-        "metadata": _fit_metadata(body["metadata"]),
+        "metadata": body["metadata"],
     }
     return {
         **_build_common_fields(shared, body["source_project"], digest),
@@ -117,7 +112,6 @@ def build_turn_row(shared: Shared, body: Body, version: TurnVersion, digest: str
         "kind": TURN,
         "role": cut_text(body["role"], NAME_CHARS),
         "outcome": version.outcome,
-        "citation": _cite(shared, body["source_path"], line),
         "at": to_milliseconds(body["timestamp"]),
         "body": more,
         "text": body["content"],
@@ -136,11 +130,10 @@ def build_episode_row(
         "kind": EPISODE,
         "role": "user",
         "outcome": episode.outcome,
-        "citation": _cite(shared, redact_path(episode.path), None),
         "at": to_milliseconds(episode.timestamp),
         "body": {
             "turn": make_row_id(shared.member, TURN, episode.content_hash),
-            "conversation_id": redact(episode.conversation_id).text,
+            "conversation_id": _name_conversation(shared.member, episode.conversation_id),
             "judgement": judgement and _name_judged(shared.member, judgement),
         },
         "text": cut_text(text),
@@ -153,20 +146,13 @@ def _build_common_fields(shared: Shared, project: str, digest: str) -> Row:
         "member": shared.member.id,
         "author": cut_text(shared.author, NAME_CHARS),
         "project": cut_text(project, NAME_CHARS),
-        "project_key": digest_name(project),
         "model": shared.model,
         "digest": digest,
     }
 
 
-def _cite(shared: Shared, path: str, line: int | None) -> str:
-    return cut_text(f"{shared.member.host}:{path}" + ("" if line is None else f":{line}"), PATH_CHARS)
-
-
-def _fit_metadata(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
-    if len(orjson.dumps(metadata)) <= MAX_BODY_BYTES:
-        return metadata
-    return {key: metadata[key] for key in FIXED_METADATA if key in metadata}
+def _name_conversation(member: Member, conversation: str | None) -> str | None:
+    return conversation and make_row_id(member, "conversation", conversation)
 
 
 def _name_judged(member: Member, judgement: Body) -> Body:
@@ -209,7 +195,7 @@ class Received(NamedTuple):
 def read_row(row: Row) -> Received | None:
     """Return a row whose fields have the right types, or None."""
     body = row.get("body")
-    texts = [row.get(name) for name in ("author", "member", "project", "role", "citation", "text", "model", "kind")]
+    texts = [row.get(name) for name in ("author", "member", "project", "role", "text", "model", "kind")]
     is_proper = (
         is_hex(row.get("id"))
         and is_hex(row.get("digest"), 2 * KEY_CHARS)
@@ -222,8 +208,9 @@ def read_row(row: Row) -> Received | None:
     if not is_proper or not isinstance(body, dict):
         return None
     author = one_line(row["author"]).strip()[:AUTHOR_CHARS] or "unnamed"
-    line = body.get("line")
-    path = row["citation"].removesuffix(f":{line}") if isinstance(line, int) else row["citation"]
+    conversation = body.get("conversation_id")
+    place = [row["project"], *([conversation[:SHOWN_DIGITS]] if isinstance(conversation, str) else [])]
+    path = one_line(TEAM + ":".join(place))  # made here: a path of the author's would name a file of the reader's
     vector = [float(one) for one in row["dense"]]
     names = (row["project"], row["role"], row["outcome"], path, row["digest"], row["text"])
     ranked = {name: row[name] for name in ("score", "lexical_rank", "semantic_rank") if name in row}
@@ -232,8 +219,7 @@ def read_row(row: Row) -> Received | None:
 
 def build_body(row: Received) -> Body | None:
     """Return a turn of another member as `export` writes it, with its vector; None if a field is wrong."""
-    line = row.body.get("line")
-    body = {
+    body: Body = {
         "role": row.role,
         "content": row.text,
         "source_path": row.path,
@@ -244,7 +230,7 @@ def build_body(row: Received) -> Body | None:
         "content_hash": row.id,
         "echo_hash": None,
         "metadata": row.body.get("metadata"),
-        "places": [] if line is None else [[row.path, line, None]],
+        "places": [],
         "folder": None,
         "is_private": False,
         "vector": orjson.dumps([int(one) if one.is_integer() else one for one in row.vector]).decode(),

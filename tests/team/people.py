@@ -1,4 +1,4 @@
-"""People of one team: each with a memory of their own, and one file of Milvus Lite between them."""
+"""People of one team: each with a memory of their own, and one place for what they share."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from inprocess import Shell
+from places import Place
 from program import Program, Run
 
 from pastchats_memory.config import Config
@@ -19,12 +20,12 @@ THANKS = "Great, that fixed it, thanks!"
 
 
 class Person:
-    """A memory that uses the team's file under a name."""
+    """A memory that uses the team's place under a name."""
 
-    def __init__(self, home: Path, endpoint: Path, **settings: object) -> None:
+    def __init__(self, home: Path, place: Place, **settings: object) -> None:
         self.home = home
         home.mkdir(exist_ok=True)
-        usual = Config(home / "memory.db", team_endpoint=str(endpoint), team_author=home.name)
+        usual = Config(home / "memory.db", team_endpoint=place.endpoint_for(home.name), team_author=home.name)
         self.config = usual._replace(**settings)  # type: ignore[arg-type]
         self.memory = Memory.open(home / "memory.db", config=self.config)
 
@@ -52,11 +53,6 @@ class Person:
 
     def recall(self, query: str = "webhook retries pile up", **more: object) -> RecallBlock:
         return self.memory.recall(query, team=True, **more)  # type: ignore[arg-type]
-
-
-def all_bytes(folder: Path) -> bytes:
-    """Return everything that lies in a folder."""
-    return b"\n".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
 
 
 def run(person: Person, *words: str, **more: str) -> Run:

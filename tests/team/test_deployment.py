@@ -26,3 +26,10 @@ def test_the_helm_values_ask_for_authentication_and_tls() -> None:
     assert milvus["common"]["security"]["tlsMode"] == 1
     mounts = {mount["name"]: mount["mountPath"] for mount in values["proxy"]["volumeMounts"]}
     assert milvus["tls"]["serverPemPath"].startswith(mounts["milvus-tls"])
+
+
+def test_the_compose_file_of_postgresql_takes_its_password_from_the_environment_and_speaks_tls() -> None:
+    service = yaml.safe_load((DEPLOY / "postgres-compose.yml").read_text(encoding="utf-8"))["services"]["postgres"]
+    assert service["environment"]["POSTGRES_PASSWORD"].startswith("${POSTGRES_PASSWORD:?")
+    assert "ssl=on" in service["command"]
+    assert service["ports"] == ["127.0.0.1:5432:5432"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 from people import Person
+from places import Place
 
 KILLED_PUSH = """
 import os, signal, sys
@@ -14,10 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 from pastchats_memory.config import Config
 from pastchats_memory.memory import Memory
-from pastchats_memory.team import client
-client.BATCH_ROWS = 2
-database, endpoint = map(Path, sys.argv[1:])
-config = Config(database, team_endpoint=str(endpoint), team_author="ada")
+from pastchats_memory.team import server
+server.BATCH_ROWS = 2
+database, endpoint = Path(sys.argv[1]), sys.argv[2]
+config = Config(database, team_endpoint=endpoint, team_author="ada")
 with Memory.open(database, config=config) as memory:
     memory.team.push(lambda _: os.kill(os.getpid(), signal.SIGKILL))
 """
@@ -38,12 +38,11 @@ def test_a_killed_push_is_completed_by_the_next_one(ada: Person, bob: Person) ->
     assert bob.pull().received == 1
 
 
-def test_a_killed_push_of_deletions_is_completed_by_the_next_one(ada: Person, bob: Person, endpoint: Path) -> None:
+def test_a_killed_push_of_deletions_is_completed_by_the_next_one(ada: Person, bob: Person, place: Place) -> None:
     ada.share("billing")
     ada.memory.forget(query="backoff")
     ada.write("more", ("user", "Which port does the billing worker listen on?"))
     kill_push(ada)
     ada.memory.team.push()
-    stored = b"".join(path.read_bytes() for path in endpoint.rglob("*") if path.is_file())
-    assert b"backoff" not in stored
+    assert b"backoff" not in place.stored()
     assert {text for _, text in bob.found("backoff")} == {text for _, text in bob.found("webhook")}

@@ -4,36 +4,36 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from people import ANSWERED, ASKED, Person, all_bytes
+from people import ANSWERED, ASKED, Person
+from places import Place
 
 from pastchats_memory.store.copy_path import copy_path
 from pastchats_memory.store.database import open_database
-from pastchats_memory.team.client import REWRITTEN, open_collection
 
 
 def texts_in_copy(person: Person) -> bytes:
     return b"".join(path.read_bytes() for path in person.home.glob(copy_path(Path("memory.db")).name + "*"))
 
 
-def test_a_withdrawn_project_is_gone_there_and_in_the_copies(ada: Person, bob: Person, endpoint: Path) -> None:
+def test_a_withdrawn_project_is_gone_there_and_in_the_copies(ada: Person, bob: Person, place: Place) -> None:
     ada.share("billing")
     bob.pull()
     assert ada.memory.team.withdraw(["billing"]) == 5
     assert bob.found() == []
-    assert b"backoff" not in all_bytes(endpoint)
+    assert b"backoff" not in place.stored()
     assert bob.pull().deleted == 3
     assert bob.recall().entries == ()
     assert b"backoff" not in texts_in_copy(bob)
     assert ada.memory.team.push().sent == 0
 
 
-def test_a_forgotten_turn_is_gone_after_the_next_push(ada: Person, bob: Person, endpoint: Path) -> None:
+def test_a_forgotten_turn_is_gone_after_the_next_push(ada: Person, bob: Person, place: Place) -> None:
     ada.share("billing")
     bob.pull()
     ada.memory.forget(query="backoff")
     ada.memory.team.push()
     assert ANSWERED not in [text for _, text in bob.found("backoff")]
-    assert b"backoff" not in all_bytes(endpoint)
+    assert b"backoff" not in place.stored()
     bob.pull()
     assert b"backoff" not in texts_in_copy(bob)
 
@@ -68,12 +68,12 @@ def test_pruned_times_are_left_out(ada: Person, bob: Person) -> None:
     assert bob.pull().received == 0
 
 
-def test_a_purge_is_followed_by_the_next_push(ada: Person, bob: Person, endpoint: Path) -> None:
+def test_a_purge_is_followed_by_the_next_push(ada: Person, bob: Person, place: Place) -> None:
     ada.share("billing")
     ada.memory.purge()
     assert ada.memory.team.push().deleted == 5
     assert bob.found() == []
-    assert b"backoff" not in all_bytes(endpoint)
+    assert b"backoff" not in place.stored()
 
 
 def test_a_purge_deletes_the_copy(ada: Person, bob: Person) -> None:
@@ -83,32 +83,16 @@ def test_a_purge_deletes_the_copy(ada: Person, bob: Person) -> None:
     assert texts_in_copy(bob) == b""
 
 
-def test_a_project_that_is_excluded_here_is_not_copied(ada: Person, tmp_path: Path, endpoint: Path) -> None:
+def test_a_project_that_is_excluded_here_is_not_copied(ada: Person, tmp_path: Path, place: Place) -> None:
     ada.share("billing")
-    careful = Person(tmp_path / "carol", endpoint, exclude=("billing",))
+    careful = Person(tmp_path / "carol", place, exclude=("billing",))
     assert careful.pull().received == 0
     assert careful.found() == []
 
 
-def test_text_that_a_newer_version_of_a_turn_lacks_is_gone_from_the_file(ada: Person, endpoint: Path) -> None:
+def test_text_that_a_newer_version_of_a_turn_lacks_is_gone_from_the_file(ada: Person, place: Place) -> None:
     ada.share("billing")
     with open_database(ada.home / "memory.db") as database, database.transaction():
         database.run("UPDATE prompts SET content = 'The answer was redacted.' WHERE content = ?", (ANSWERED,))
     assert ada.memory.team.push().deleted == 0
-    assert b"backoff" not in all_bytes(endpoint)
-
-
-def test_an_erasure_that_was_interrupted_is_completed(ada: Person, bob: Person, endpoint: Path) -> None:
-    """Kill a push at the worst place: the file is written anew, and the earlier collection is dropped."""
-    ada.share("billing")
-    with open_collection(str(endpoint), None) as collection:
-        collection.load()
-        collection._client.rename_collection("pastchats_memory", REWRITTEN)  # noqa: SLF001 - as a kill leaves it
-    assert len(bob.found()) == 3
-
-
-def test_an_erasure_that_had_only_begun_is_dropped(ada: Person, bob: Person, endpoint: Path) -> None:
-    ada.share("billing")
-    with open_collection(str(endpoint), None) as collection:
-        collection.create(collection.dim, REWRITTEN)
-    assert len(bob.found()) == 3
+    assert b"backoff" not in place.stored()

@@ -6,21 +6,19 @@ import json
 from pathlib import Path
 
 import pytest
-from people import ANSWERED, ASKED, THANKS, Person, all_bytes
+from people import ANSWERED, ASKED, THANKS, Person
+from places import Place
 
 from pastchats_memory.errors import InputMissing, TeamUnavailable, UsageFault
-from pastchats_memory.memory.requests import build_filters
-from pastchats_memory.store.copy_path import copy_path
 from pastchats_memory.store.database import open_database
-from pastchats_memory.team.ask import build_condition
 
 
 def test_a_shared_turn_is_found_by_the_other_with_its_author_and_source(ada: Person, bob: Person) -> None:
     ada.share("billing")
     (first, *_) = bob.memory.search("webhook retries pile up", team=True)
     assert (first.author, first.content, first.source_project) == ("ada", ASKED, "billing")
-    assert first.source_path.endswith(f":{ada.home}/webhooks.jsonl")
-    assert first.source_line == 1
+    assert first.source_path.startswith("team:billing:")
+    assert first.source_line is None
     assert first.id.startswith("team:")
 
 
@@ -63,15 +61,10 @@ def test_a_turn_of_both_memories_is_shown_once(ada: Person, bob: Person) -> None
     assert [entry.hit.author for entry in bob.recall().entries] == [""]
 
 
-def test_a_push_sends_only_named_projects(ada: Person, endpoint: Path) -> None:
+def test_a_push_sends_only_named_projects(ada: Person, place: Place) -> None:
     ada.write("diary", ("user", "The zanzibar surprise party for Carol is on Friday."), project="home")
     ada.share("billing")
-    assert b"zanzibar" not in all_bytes(endpoint)
-
-
-def test_a_team_gets_nothing_before_a_push(ada: Person, endpoint: Path) -> None:
-    ada.memory.team.share("billing")
-    assert not endpoint.exists()
+    assert b"zanzibar" not in place.stored()
 
 
 def test_a_private_project_is_refused_though_it_is_named(ada: Person, tmp_path: Path) -> None:
@@ -93,15 +86,15 @@ def test_a_private_project_is_refused_though_it_is_named(ada: Person, tmp_path: 
         ada.memory.team.share("secret")
 
 
-def test_an_excluded_project_is_refused_though_it_is_named(ada: Person, endpoint: Path) -> None:
-    careful = Person(ada.home, endpoint, exclude=("billing",))
+def test_an_excluded_project_is_refused_though_it_is_named(ada: Person, place: Place) -> None:
+    careful = Person(ada.home, place, exclude=("billing",))
     with pytest.raises(UsageFault, match="excluded"):
         careful.memory.team.share("billing")
 
 
-def test_a_project_that_is_excluded_later_is_deleted_there(ada: Person, bob: Person, endpoint: Path) -> None:
+def test_a_project_that_is_excluded_later_is_deleted_there(ada: Person, bob: Person, place: Place) -> None:
     ada.share("billing")
-    report = Person(ada.home, endpoint, exclude=("billing",)).memory.team.push()
+    report = Person(ada.home, place, exclude=("billing",)).memory.team.push()
     assert report.held_back == ["billing"]
     assert bob.found() == []
 
@@ -111,14 +104,14 @@ def test_an_unknown_project_cannot_be_shared(ada: Person) -> None:
         ada.memory.team.share("biling")
 
 
-def test_a_secret_is_redacted_once_more(ada: Person, endpoint: Path) -> None:
+def test_a_secret_is_redacted_once_more(ada: Person, place: Place) -> None:
     with open_database(ada.home / "memory.db") as database, database.transaction():
         database.run(  # as an older release may have stored it
             "UPDATE prompts SET content = ? WHERE content = ?", ("export DB_PASSWORD=hunter2hunter2", ANSWERED)
         )
     assert ada.memory.team.preview("billing").redactions == 1
     ada.share("billing")
-    assert b"hunter2" not in all_bytes(endpoint)
+    assert b"hunter2" not in place.stored()
 
 
 def test_a_second_push_writes_nothing(ada: Person) -> None:
@@ -161,13 +154,6 @@ def test_search_filters_by_project_role_time_and_outcome(ada: Person, bob: Perso
     assert texts(until="2026-03-01T10:00:30Z", project="billing") == {ASKED}
 
 
-@pytest.mark.parametrize("name", ['x" or kind != "', "a\\", "{x}", "billing' or 1 == 1", "项目"])
-def test_no_name_can_change_a_condition(name: str) -> None:
-    condition = build_condition(build_filters(project=name))
-    assert set(condition) <= set('abcdefghijklmnopqrstuvwxyz0123456789_ ="')
-    assert name not in condition
-
-
 def test_a_project_with_a_hostile_name_is_found_by_it_alone(ada: Person, bob: Person) -> None:
     name = 'x" or kind != "'
     ada.write("odd", ("user", "The webhook of the odd project is slow today."), project=name)
@@ -193,41 +179,15 @@ def test_a_copied_database_on_another_computer_does_not_delete_the_first_ones_ro
     assert len(bob.found()) == 3
 
 
-def test_without_an_endpoint_the_team_names_the_setting(tmp_path: Path, endpoint: Path) -> None:
-    person = Person(tmp_path / "carol", endpoint, team_endpoint=None)
+def test_without_an_endpoint_the_team_names_the_setting(tmp_path: Path, place: Place) -> None:
+    person = Person(tmp_path / "carol", place, team_endpoint=None)
     with pytest.raises(TeamUnavailable) as caught:
         _ = person.memory.team
     assert "team_endpoint" in caught.value.hint
     assert "`team_endpoint` is not set, so no team answers" in person.recall().warnings
 
 
-def test_a_server_that_does_not_answer_is_explained(tmp_path: Path, endpoint: Path) -> None:
-    person = Person(tmp_path / "carol", endpoint, team_endpoint="http://127.0.0.1:1")
+def test_a_server_that_does_not_answer_is_explained(tmp_path: Path, place: Place) -> None:
+    person = Person(tmp_path / "carol", place, team_endpoint="http://127.0.0.1:1")
     with pytest.raises(TeamUnavailable, match=r"http://127\.0\.0\.1:1"):
         person.memory.search("webhook", team=True)
-
-
-def test_a_file_with_another_name_is_refused(tmp_path: Path, endpoint: Path) -> None:
-    person = Person(tmp_path / "carol", endpoint, team_endpoint=str(tmp_path / "team.sqlite"))
-    with pytest.raises(TeamUnavailable) as caught:
-        person.memory.search("webhook", team=True)
-    assert ".db" in caught.value.hint
-
-
-def test_a_collection_of_another_program_is_refused(bob: Person, endpoint: Path) -> None:
-    from milvus_lite.server_manager import server_manager_instance
-    from pymilvus import MilvusClient
-
-    client = MilvusClient(str(endpoint))
-    client.create_collection("pastchats_memory", dimension=4)
-    client.close()
-    server_manager_instance.release_server(str(endpoint))
-    with pytest.raises(TeamUnavailable, match="another release, or of another program"):
-        bob.pull()
-
-
-def test_the_copy_and_the_file_are_for_their_owner_alone(ada: Person, bob: Person, endpoint: Path) -> None:
-    ada.share("billing")
-    bob.pull()
-    assert endpoint.stat().st_mode & 0o077 == 0
-    assert copy_path(bob.home / "memory.db").stat().st_mode & 0o077 == 0

@@ -10,7 +10,7 @@ from pastchats_memory.episodes.history import Timeline
 from pastchats_memory.ingest.report import IndexReport
 from pastchats_memory.store.recalled import RecalledLog
 from pastchats_memory.sync.report import SyncReport
-from pastchats_memory.team.report import PullReport, PushReport, TeamStatus
+from pastchats_memory.team.report import PullReport, PushPreview, PushReport, TeamStatus, Trial
 from pastchats_memory.views.answers import (
     blame,
     database,
@@ -75,8 +75,15 @@ ANSWERS: Mapping[str, Any] = {
     "sources/1": sources.SOURCES.view,
     "sync/1": SyncReport,
     "team/1": Annotated[
-        team.TeamShareBody | PushReport | PullReport | team.TeamWithdrawBody | TeamStatus,
-        "Output of `team share`, `push`, `pull`, `withdraw` and `status` with --json.",
+        Trial
+        | team.TeamInitBody
+        | team.TeamShareBody
+        | PushPreview
+        | PushReport
+        | PullReport
+        | team.TeamWithdrawBody
+        | TeamStatus,
+        "Output of `team try`, `init`, `share`, `push`, `pull`, `withdraw` and `status` with --json.",
     ],
     "status/1": database.STATUS.view,
     "task/1": tasks.TaskBody,

@@ -18,6 +18,14 @@ class TeamShareBody(NamedTuple):
 
 
 @answer("team/1")
+class TeamInitBody(NamedTuple):
+    """Output of `team init --json`."""
+
+    sql: str
+    is_applied: bool
+
+
+@answer("team/1")
 class TeamWithdrawBody(NamedTuple):
     """Output of `team withdraw --json`; the results are the withdrawn projects, none for all."""
 

@@ -11,12 +11,26 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pastchats_memory.errors import TeamUnavailable
+from pastchats_memory.fields import OUTCOMES
+from pastchats_memory.team.server import (
+    BATCH_ROWS,
+    ID_CHARS,
+    IDS,
+    KEY_CHARS,
+    NAME_CHARS,
+    TIMEOUT,
+    WORD_CHARS,
+    Changes,
+    Condition,
+    Row,
+    digest_name,
+)
 
 if TYPE_CHECKING:
     from pymilvus import CollectionSchema, MilvusClient
@@ -26,9 +40,6 @@ COLLECTION = "pastchats_memory"
 REWRITTEN = "pastchats_memory_rewritten"
 """Of a file, while it is written anew without deleted rows."""
 LOCAL_SUFFIX = ".db"
-TEXT_BYTES = 60_000
-"""UTF-8 bytes of a text; a longer one is cut. Milvus allows 65,535."""
-ID_CHARS, KEY_CHARS, NAME_CHARS, PATH_CHARS, WORD_CHARS = 64, 16, 1024, 4096, 16
 LONGEST: Mapping[str, int] = {
     "id": ID_CHARS,
     "kind": WORD_CHARS,
@@ -38,44 +49,21 @@ LONGEST: Mapping[str, int] = {
     "project_key": KEY_CHARS,
     "role": NAME_CHARS,
     "outcome": WORD_CHARS,
-    "citation": PATH_CHARS,
     "model": KEY_CHARS,
     "digest": 2 * KEY_CHARS,
     "text": 65_535,
 }
 """Most bytes of each field of text."""
 FIELDS = frozenset({*LONGEST, "at", "body", "dense", "words"})
-BATCH_ROWS, BATCH_BYTES = 500, 4 << 20
-"""Of one request: a message of gRPC may have 64 MB."""
 LIST_ROWS = 4000
-IDS = 200
-TIMEOUT = 10.0
-"""Seconds until a server has to answer."""
 LOCAL_TIMEOUT = 60.0
 """Seconds until Milvus Lite has to answer: on a busy machine it starts slowly, but it is always there."""
 QUIET_MS = 600_000
 """Milliseconds between pings to Milvus Lite, which drops the connection after too many of them."""
-RRF_K = 60
-"""Milvus's own default for its ranker."""
 _KEY = re.compile(r"[0-9a-f]{16,64}")
 
-Row = dict[str, Any]
 
-
-class TeamQuestion(NamedTuple):
-    """A search of the collection."""
-
-    text: str
-    """For the search by words; empty for none."""
-    vector: Sequence[float] | None
-    """For the search by meaning; None for none."""
-    model: str
-    """Key of the vector's model: vectors of other models are not compared."""
-    condition: str
-    limit: int
-
-
-def require_hex(key: str) -> str:
+def _require_hex(key: str) -> str:
     """Return a key that stands in a filter. Raises ValueError for anything else, which would be a bug."""
     if not _KEY.fullmatch(key):
         raise ValueError(key)
@@ -87,8 +75,36 @@ def is_local(endpoint: str) -> bool:
     return "://" not in endpoint
 
 
-class Collection:
+def render(condition: Condition) -> str:
+    """Return a condition in Milvus's language: digests, whole numbers and words of our own alone."""
+    parts = []
+    if condition.kind is not None:
+        parts.append(f'kind == "{condition.kind}"')
+    if condition.owner is not None:
+        parts.append(f'member == "{_require_hex(condition.owner)}"')
+    if condition.other_than is not None:
+        parts.append(f'member != "{_require_hex(condition.other_than)}"')
+    if condition.projects:
+        parts.append(f"project_key in [{_quote(map(digest_name, condition.projects))}]")
+    if condition.roles:
+        parts.append(f"role in [{_quote(condition.roles)}]")
+    if condition.since is not None:
+        parts.append(f"at >= {condition.since}")
+    if condition.until is not None:
+        parts.append(f"at > 0 and at <= {condition.until}")
+    if condition.outcomes:
+        parts.append(f"outcome in [{_quote(one for one in OUTCOMES if one in condition.outcomes)}]")
+    return " and ".join(parts)
+
+
+def _quote(words: Iterable[str]) -> str:
+    return ", ".join(f'"{word}"' for word in words)
+
+
+class MilvusCollection:
     """The collection of a team, open. Close it: a file is locked meanwhile."""
+
+    author = None
 
     def __init__(self, client: MilvusClient, endpoint: str) -> None:
         """Wrap a client whose collection exists or is created by `create`."""
@@ -139,7 +155,7 @@ class Collection:
                 self._client.compact(COLLECTION)
             return
         self.create(self.dim, REWRITTEN)
-        ids = [row["id"] for row in self.select("", ["id"])]
+        ids = [row["id"] for row in self.select(Condition(), ["id"])]
         for start in range(0, len(ids), IDS):
             rows = self.get(ids[start : start + IDS])
             with _translate(self._endpoint):
@@ -150,7 +166,11 @@ class Collection:
 
     @property
     def dim(self) -> int:
-        """Return the length of the vectors. Raises TeamUnavailable if the collection is not of this release."""
+        """Return the length of the vectors."""
+        return int(self._find_fields()["dense"]["params"]["dim"])
+
+    def _find_fields(self) -> Mapping[str, Any]:
+        """Return the collection's fields by name. Raises TeamUnavailable if it is not of this release."""
         with _translate(self._endpoint):
             fields = {one["name"]: one for one in self._client.describe_collection(COLLECTION)["fields"]}
         if fields.keys() != FIELDS:
@@ -158,24 +178,19 @@ class Collection:
                 f"the collection {COLLECTION} at {self._endpoint} is of another release, or of another program",
                 "Use the same release of pastchats-memory in the whole team, or another database of Milvus.",
             )
-        return int(fields["dense"]["params"]["dim"])
+        return fields
 
-    def load(self, dim: int | None = None) -> None:
-        """Load the collection for searches. Accept only one of this release, and for vectors of this length."""
-        there = self.dim
-        if dim not in (None, there):
-            raise TeamUnavailable(
-                f"the team's vectors have {there} numbers, and those of your model have {dim}",
-                "Use the team's model: pastchats-memory reindex --embeddings --model NAME.",
-            )
+    def load(self) -> None:
+        """Load the collection for searches. Raises TeamUnavailable if it is not of this release."""
+        self._find_fields()
         with _translate(self._endpoint):
             self._client.load_collection(COLLECTION)
 
-    def select(self, condition: str, fields: Sequence[str]) -> Iterator[Row]:
+    def select(self, condition: Condition, fields: Sequence[str]) -> Iterator[Row]:
         """Yield some fields of all rows that fulfil a condition."""
         with _translate(self._endpoint):
             found = self._client.query_iterator(
-                COLLECTION, batch_size=LIST_ROWS, filter=condition, output_fields=list(fields)
+                COLLECTION, batch_size=LIST_ROWS, filter=render(condition), output_fields=list(fields)
             )
             try:
                 while rows := found.next():
@@ -183,21 +198,28 @@ class Collection:
             finally:
                 found.close()
 
+    def list_changes(self, condition: Condition, horizon: str) -> Changes:  # noqa: ARG002 - Milvus keeps no history
+        """Return all rows that fulfil a condition."""
+        return Changes({row["id"]: row["digest"] for row in self.select(condition, ["id", "digest"])}, None)
+
     def get(self, ids: Sequence[str]) -> list[Row]:
         """Return the rows with these ids."""
         fields = sorted(FIELDS - {"words"})
         with _translate(self._endpoint):
             return list(map(dict, self._client.get(COLLECTION, ids=list(ids), output_fields=fields)))
 
-    def count(self, condition: str = "") -> int:
-        """Return the number of rows that fulfil a condition."""
+    def count_turns(self) -> int:
+        """Return the number of turns."""
+        condition = Condition(kind="turn")
         with _translate(self._endpoint):
-            return int(self._client.query(COLLECTION, filter=condition, output_fields=["count(*)"])[0]["count(*)"])
+            return int(
+                self._client.query(COLLECTION, filter=render(condition), output_fields=["count(*)"])[0]["count(*)"]
+            )
 
     def put(self, rows: Sequence[Row]) -> None:
         """Write rows; those with the same id are replaced."""
         with _translate(self._endpoint):
-            self._client.upsert(COLLECTION, list(rows))
+            self._client.upsert(COLLECTION, [row | {"project_key": digest_name(row["project"])} for row in rows])
 
     def delete(self, ids: Sequence[str]) -> None:
         """Delete rows."""
@@ -205,45 +227,21 @@ class Collection:
             for start in range(0, len(ids), BATCH_ROWS):
                 self._client.delete(COLLECTION, ids=list(ids[start : start + BATCH_ROWS]))
 
-    def search(self, question: TeamQuestion) -> list[Row]:
-        """Return rows, best first, each with the `score` of Milvus's ranker and its rank in both lists."""
-        from pymilvus import AnnSearchRequest, RRFRanker
+    def find_words(self, text: str, condition: Condition, limit: int) -> list[str]:
+        """Return the ids of the rows that fit the words of a text, by BM25."""
+        return self._rank("words", text, "BM25", render(condition), limit)
 
-        requests: list[Any] = []
-        if question.vector is not None:
-            same_model = f'({question.condition}) and model == "{require_hex(question.model)}"'
-            metric = {"metric_type": "COSINE"}
-            vector = [list(question.vector)]
-            requests.append(AnnSearchRequest(vector, "dense", metric, limit=question.limit, expr=same_model))
-        if question.text:
-            metric = {"metric_type": "BM25"}
-            words = [question.text]
-            requests.append(AnnSearchRequest(words, "words", metric, limit=question.limit, expr=question.condition))
-        fields = sorted(FIELDS - {"words"})
+    def find_near(self, vector: Sequence[float], model: str, condition: Condition, limit: int) -> list[str]:
+        """Return the ids of the rows whose vectors of the same model are nearest."""
+        same_model = f'({render(condition)}) and model == "{_require_hex(model)}"'
+        return self._rank("dense", list(vector), "COSINE", same_model, limit)
+
+    def _rank(self, field: str, wanted: object, metric: str, condition: str, limit: int) -> list[str]:
         with _translate(self._endpoint):
-            (found,) = self._client.hybrid_search(
-                COLLECTION, requests, RRFRanker(RRF_K), limit=question.limit, output_fields=fields
+            (found,) = self._client.search(
+                COLLECTION, [wanted], condition, limit, search_params={"metric_type": metric}, anns_field=field
             )
-            ranks = {one.anns_field: self._rank(one) for one in requests}
-        lists = {"lexical_rank": ranks.get("words", {}), "semantic_rank": ranks.get("dense", {})}
-        return [
-            dict(one["entity"])
-            | {"score": float(one["distance"])}
-            | {name: placed.get(one["entity"]["id"]) for name, placed in lists.items()}
-            for one in found
-        ]
-
-    def _rank(self, request: Any) -> dict[str, int]:
-        """Return the places of the rows in one list, from 1 on, by their ids."""
-        (found,) = self._client.search(
-            COLLECTION,
-            request.data,
-            request.expr,
-            request.limit,
-            search_params=request.param,
-            anns_field=request.anns_field,
-        )
-        return {one["id"]: place for place, one in enumerate(found, start=1)}
+        return [one["id"] for one in found]
 
 
 def _build_schema(client: MilvusClient, dim: int) -> CollectionSchema:
@@ -270,12 +268,12 @@ def _build_indexes(client: MilvusClient) -> IndexParams:
 
 
 @contextmanager
-def open_collection(endpoint: str, token: str | None) -> Iterator[Collection]:
+def open_milvus(endpoint: str, token: str | None) -> Iterator[MilvusCollection]:
     """Connect to a team's Milvus."""
     if is_local(endpoint):
         _require_local(endpoint)
     client = _connect(endpoint, token)
-    collection = Collection(client, endpoint)
+    collection = MilvusCollection(client, endpoint)
     try:
         collection.finish_erasing()
         yield collection
@@ -312,7 +310,7 @@ def _connect(endpoint: str, token: str | None) -> MilvusClient:
         if is_local(endpoint):
             import milvus_lite  # noqa: F401 - pymilvus starts it
     except ImportError as fault:
-        hint = "Install them: uv tool install 'pastchats-memory[team]', or pip install 'pastchats-memory[team]'."
+        hint = "Install them: uv tool install 'pastchats-memory[team-milvus]', or pip install 'pastchats-memory[team-milvus]'."
         raise TeamUnavailable(f"the libraries of a team's memory are missing ({fault.name})", hint) from fault
     for name in ("pymilvus", "milvus_lite", "grpc"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # they log every error with a traceback
@@ -344,17 +342,3 @@ def _explain(endpoint: str, message: str) -> tuple[str, str]:
         f"the team's Milvus at {endpoint} did not do what was asked: {message}",
         "Check the address, the token and its rights: pastchats-memory team status.",
     )
-
-
-def split_into_batches(rows: Iterator[Row], size_of: Callable[[Row], int]) -> Iterator[list[Row]]:
-    """Yield rows in lists that fit into one request."""
-    batch: list[Row] = []
-    size = 0
-    for row in rows:
-        batch.append(row)
-        size += size_of(row)
-        if len(batch) == BATCH_ROWS or size >= BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch

@@ -1,0 +1,23 @@
+"""Choose the server of an endpoint. Its library is imported only when it is needed."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+
+from pastchats_memory.team.server import TeamServer
+
+
+def is_postgres(endpoint: str) -> bool:
+    """Return whether an endpoint is an address of PostgreSQL."""
+    return endpoint.startswith(("postgresql://", "postgres://"))
+
+
+def open_server(endpoint: str, token: str | None) -> AbstractContextManager[TeamServer]:
+    """Connect to the server at an endpoint, by the library that it needs. Raises TeamUnavailable if it cannot be used."""
+    if is_postgres(endpoint):
+        from pastchats_memory.team.postgres import open_postgres
+
+        return open_postgres(endpoint, token)
+    from pastchats_memory.team.milvus import open_milvus
+
+    return open_milvus(endpoint, token)

@@ -120,6 +120,7 @@ torture: $(VENV)/installed-dev
 	$(BIN)/python tests/torture/damage_loop.py --damages $(DAMAGES)
 	$(BIN)/python tests/torture/crowd.py --seconds $(SECONDS)
 	$(BIN)/python tests/torture/forget_loop.py --forgets $(FORGETS)
+	$(BIN)/python tests/torture/team_crowd.py --seconds $(SECONDS)
 
 # docs/benchmarks.md lists what each of the following measures, and the data that some of them need.
 bench-quality: $(VENV)/installed

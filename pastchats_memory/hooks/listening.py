@@ -20,7 +20,15 @@ from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.errors import MemoryFault
 from pastchats_memory.files.folders import name_state
 from pastchats_memory.hooks import LONGEST_INPUT, respond
-from pastchats_memory.hooks.server_socket import END, FOLDER, GREETING, find_address, name_machine, sign_environment
+from pastchats_memory.hooks.server_socket import (
+    AF_UNIX,
+    END,
+    FOLDER,
+    GREETING,
+    find_address,
+    name_machine,
+    sign_environment,
+)
 from pastchats_memory.memory import Memory
 from pastchats_memory.memory.reconnecting import ReconnectingMemory
 
@@ -44,7 +52,7 @@ def listening(config: Config) -> Iterator[None]:
     """
     state = name_state(str(config.database))
     path = None
-    if state is not None and hasattr(socket, "AF_UNIX"):
+    if state is not None and AF_UNIX is not None:
         with suppress(OSError):
             path = Path(state) / FOLDER / f"{name_machine()}{token_hex(8)}"
             listener = _open_socket(path)
@@ -60,7 +68,7 @@ def listening(config: Config) -> Iterator[None]:
 def _open_socket(path: Path) -> socket.socket:
     """Return a socket that listens; it has its name only then. Raises OSError."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    listener = socket.socket(socket.AF_UNIX)
+    listener = socket.socket(AF_UNIX or 0)
     opened = os.open(path.parent, os.O_RDONLY)
     try:
         unready = path.with_name(f"new-{path.name}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import _socket  # `socket` brings enumerations
 import os
+import sys
 import time
 from _blake2 import blake2b  # hashlib would bring OpenSSL, which a hook has no use for
 from contextlib import suppress
@@ -59,7 +60,7 @@ def ask_server(arguments: list[str], database: str | None, body: bytes, give_up:
 
 def name_machine() -> str:
     """Return the start of the names of this machine's sockets; others may share the folder, but no socket works there."""
-    return f"{blake2b(os.fsencode(os.uname().nodename), digest_size=4).hexdigest()}-"
+    return f"{blake2b(os.fsencode(_socket.gethostname()), digest_size=4).hexdigest()}-"
 
 
 def sign_environment(environment: Mapping[str, str] = os.environ) -> str:
@@ -80,6 +81,8 @@ def find_address(folder: int, path: str) -> str:
 
 def _ask(folder: str, name: str, request: bytes, give_up: float) -> bytes | None:
     """Return the answer of one server; None without a whole one. A socket that nobody listens on is removed."""
+    if sys.platform == "win32":
+        return None
     path = f"{folder}/{name}"
     with suppress(OSError):
         found = os.lstat(path)

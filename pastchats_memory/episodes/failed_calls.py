@@ -12,7 +12,17 @@ from pastchats_memory.episodes.actions import CUT, calls_of, changed_files, rela
 from pastchats_memory.model import REFUSED
 from pastchats_memory.store.failures import Failure, RecordedTurn
 from pastchats_memory.text.commands import find_purpose, simplify_purpose, sort_options, strip_surroundings
-from pastchats_memory.text.failed_commands import FailureCause, Part, find_cause, find_place, has_word, split_command
+from pastchats_memory.text.failed_commands import (
+    MOVES,
+    WRONG_FOLDER,
+    FailureCause,
+    Part,
+    find_cause,
+    find_place,
+    has_word,
+    is_move,
+    split_command,
+)
 from pastchats_memory.text.lazy_pattern import LazyPattern
 from pastchats_memory.text.shell import classify_check, command_words, is_editor, is_read_only, is_shell
 
@@ -35,6 +45,9 @@ _MISMATCH = LazyPattern(
     re.VERBOSE | re.IGNORECASE,
 )
 """Results of an editor whose input does not fit the file."""
+_ABOUT_OPTIONS = LazyPattern(
+    r"\b(?:unknown|unrecogni[sz]ed|invalid|unexpected|required) (?:option|argument|flag|switch)", re.IGNORECASE
+)
 _UNDO = LazyPattern(
     r"""
     \A(?:no[,.!]?\s+|please\s+|ok(?:ay)?[,.]?\s+)?(?:/undo\b|undo\b|revert\b|roll\s?back\b|put\s+(?:it|that|this)\s+back\b
@@ -57,6 +70,7 @@ class CallStep(NamedTuple):
     """The command without its surroundings, or the edit in words."""
     has_failed: bool
     """Whether the last run of an equal call with this answer failed."""
+    result: str = ""
 
     @property
     def acts(self) -> bool:
@@ -114,7 +128,9 @@ def _order_calls(turns: Sequence[RecordedTurn]) -> tuple[list[CallStep], list[_R
             else:
                 command = words = ""
             turn = result.id if result else owner.id if owner else rows[0].id
-            steps.append(CallStep(turn, requests, command, words, outcome.get(place, False)))
+            steps.append(
+                CallStep(turn, requests, command, words, outcome.get(place, False), result.content if result else "")
+            )
         last = {place: row for row, place in matched}
         results += [
             _Result(row, first + place, last[place] is row, requests, replies.get(row.id)) for row, place in matched
@@ -244,6 +260,8 @@ def _find_cure(
 ) -> tuple[str, CallStep] | None:
     """Return what cured a failure: what worked instead, or what made the same work."""
     own = steps[result.step]
+    if cause.word == WRONG_FOLDER:
+        return _find_move(steps[result.step + result.is_last :][:REACH], cause, result)
     before = steps[max(0, result.step - REACH) : result.step] if not result.is_last else ()
     following = [step for step in steps[result.step + result.is_last :][:REACH] if step.requests <= result.requests + 1]
     prepared = [
@@ -255,12 +273,42 @@ def _find_cure(
         if _is_same(step, cause, action, project):
             if found := _choose_preparation(prepared, cause, own):
                 return "after", found
-            return ("instead", step) if step.command and step.words != own.words else None
+            return ("instead", step) if _is_wrapped(step, own, cause) else None
         if step.command and _is_instead(step, cause, own):
             return "instead", step
         if step.acts:
             prepared.append(step)
     return None
+
+
+def _is_wrapped(step: CallStep, own: CallStep, cause: FailureCause) -> bool:
+    """Check whether a command that works with the same word is the failed one with something about it.
+
+    Otherwise the word is not why it failed.
+    """
+    if not step.command or step.words == own.words:
+        return False
+    whole = " ".join(step.command.split())
+    return not cause.word or cause.is_missing or " ".join(own.words.split()) in whole
+
+
+def _find_move(following: Sequence[CallStep], cause: FailureCause, result: _Result) -> tuple[str, CallStep] | None:
+    """Return the change of folder with which, or after which, a program ran; None if there is none."""
+    moved = None
+    for step in following:
+        if not step.command or step.requests > result.requests + 1 or not _is_in_place(step, result.turn.project):
+            continue
+        if is_move(step.command):
+            moved = step._replace(words=" ".join(step.command.split()))
+        if any(part.program == cause.program for part in split_command(step.command)):
+            return moved and ("instead" if moved.turn == step.turn else "after", moved)
+    return None
+
+
+def _is_in_place(step: CallStep, project: str) -> bool:
+    """Check whether a command ran in a folder that is right for it, whatever came of it there."""
+    cause = find_cause(step.command, step.result.partition("\n")[2], project) if step.has_failed else None
+    return cause is None or (cause.word != WRONG_FOLDER and cause.program not in MOVES)
 
 
 def _choose_preparation(prepared: Sequence[CallStep], cause: FailureCause, own: CallStep) -> CallStep | None:
@@ -289,7 +337,7 @@ def _is_instead(step: CallStep, cause: FailureCause, own: CallStep) -> bool:
     if cause.is_missing:
         return any(_is_substitute(part, cause) for part in parts)
     if not cause.word:
-        return _is_nearly_equal(step, own, cause.part)
+        return _is_nearly_equal(step, own, cause)
     value = cause.word.rpartition(" ")[2]
     aims = _list_aims(cause.part, cause.word)
     for part in parts:
@@ -302,20 +350,28 @@ def _is_instead(step: CallStep, cause: FailureCause, own: CallStep) -> bool:
     return False
 
 
-def _is_nearly_equal(step: CallStep, own: CallStep, failed: Part) -> bool:
+def _is_nearly_equal(step: CallStep, own: CallStep, cause: FailureCause) -> bool:
     """Check whether a command has all words of the failed one, or half of what tells its aim.
 
-    The error names no word, so nothing else tells that both are about the same. A check with other arguments is another check.
+    The error names no word, so nothing else tells that both are about the same. A check with other arguments is another check,
+    unless an option was wrong.
     """
+    failed = cause.part
+    alike = [part for part in split_command(step.command) if _starts_alike(part, failed)]
+    if _ABOUT_OPTIONS.search(cause.error):
+        return any(_differs_in_options(set(failed.words), set(part.words)) for part in alike)
     if own.acts > step.acts or classify_check(own.command):
         return False
     if set(find_purpose(own.command).split()) < set(find_purpose(step.command).split()):
         return True
     aims = _list_aims(failed, "")
-    return any(
-        _starts_alike(part, failed) and aims and sum(word in part.words for word in aims) * 2 >= len(aims)
-        for part in split_command(step.command)
-    )
+    return bool(aims) and any(sum(word in part.words for word in aims) * 2 >= len(aims) for part in alike)
+
+
+def _differs_in_options(failed: set[str], worked: set[str]) -> bool:
+    """Check whether a command lacks options of another, or has one more."""
+    removed, added = failed - worked, worked - failed
+    return all(word.startswith("-") for word in removed) and any(word.startswith("-") for word in removed | added)
 
 
 def _starts_alike(part: Part, other: Part) -> bool:

@@ -13,10 +13,20 @@ from pastchats_memory.episodes.failed_calls import spell_command
 from pastchats_memory.store import failures
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.failures import Failure, RecordedTurn, StoredFailure
-from pastchats_memory.text.failed_commands import Part, find_cause, find_place, has_word, simplify_error, split_command
+from pastchats_memory.text.failed_commands import (
+    WRONG_FOLDER,
+    Part,
+    find_cause,
+    find_place,
+    has_word,
+    simplify_error,
+    split_command,
+)
 
 MAX_KNOWN = 2000
 """The newest failures with a cure that are grouped."""
+READERS = ("cat", "head", "less", "ls", "sed", "stat", "tail", "wc")
+"""Programs to which a missing file is the same failure."""
 MIN_ERROR = 16
 """Characters of an error line that tells which failure it is."""
 
@@ -60,7 +70,8 @@ class PlannedCommand:
 
     def is_subject_of(self, failure: Failure) -> bool:
         """Check whether it does again what failed: it has the word that the error named, or is the same command."""
-        if not failure.is_missing and failure.folder and self.folder and failure.folder != self.folder:
+        is_anywhere = failure.is_missing or failure.word == WRONG_FOLDER
+        if not is_anywhere and failure.folder and self.folder and failure.folder != self.folder:
             return False
         if failure.word:
             return any(_has_subject(part, failure, self.project) for part in self.parts)
@@ -109,7 +120,8 @@ def find_before(
         stored = failures.find_failures(database, program, project)
         groups: dict[tuple[str, str], list[StoredFailure]] = {}
         for one in stored:
-            if action.is_subject_of(one.failure):
+            # A program may run in another folder now.
+            if one.failure.word != WRONG_FOLDER and action.is_subject_of(one.failure):
                 groups.setdefault((one.failure.word, one.failure.action if not one.failure.word else ""), []).append(
                     one
                 )
@@ -136,13 +148,22 @@ def find_after(
     stored = failures.find_failures(database, cause.program, project)
     planned = PlannedCommand(command, project)
     named = [one for one in stored if one.failure.word == cause.word != "" and planned.is_subject_of(one.failure)]
+    if not named and cause.program in READERS and cause.word:  # a file under a wrong name has it for all of them
+        others = [one for program in READERS for one in failures.find_failures(database, program, project)]
+        named = [one for one in others if one.failure.word == cause.word and one.failure.folder == planned.folder]
     equal = [
         one
         for one in stored
         if simplify_error(one.failure.error) == error
-        and (one.failure.action == planned.action or (len(error) >= MIN_ERROR and one.failure.kind != "instead"))
+        and (one.failure.action == planned.action or (len(error) >= MIN_ERROR and _is_alike(one.failure, planned)))
     ]
     return _make_known(database, named, is_given, planned) or _make_known(database, equal, is_given, planned)
+
+
+def _is_alike(failure: Failure, planned: PlannedCommand) -> bool:
+    """Check whether the cure of an equal error may cure this one: another command needs the same subcommand."""
+    first, now = failure.action.split()[:2], planned.action.split()[:2]
+    return failure.kind != "instead" or (first == now and now[1:] != [] and now[1][:1].isalpha())
 
 
 def _make_known(
@@ -192,5 +213,7 @@ def group_cured(database: Database, project: str | None) -> list[list[StoredFail
 
 def name_failure(failure: Failure) -> str:
     """Return the program with the word that its error names, a missing program, a command or a file."""
+    if failure.word == WRONG_FOLDER:
+        return failure.program
     what = f"{failure.program} {failure.word}" if failure.word and not failure.is_missing else failure.word
     return what or failure.action

@@ -48,7 +48,28 @@ _REASON = LazyPattern(
 )
 """Lines of a result that give a reason."""
 _ERROR = LazyPattern(r"error|fatal|denied|not found|no such|cannot|unable", re.IGNORECASE)
-_EXIT_CODE = LazyPattern(r"\AExit code -?\d+\Z")
+_DENIED = LazyPattern(
+    r"(?:This Bash command |The following parts? |Shell \w+ |Permission (?:to use|for this action) |Claude requested permissions |"
+    r"[^\n]{1,300} was blocked\. For security)[^\n]{0,2000}\b(?:requires? |approval|denied|granted|may only)",
+    re.IGNORECASE,
+)
+"""Results of a call that needed the person's permission."""
+_EXIT_CODE = LazyPattern(r"\A(?:Exit code -?\d+\Z|%\s+Total\s|Dload\s|npm warn\b)", re.IGNORECASE)
+"""Lines that tell nothing about a failure: an exit code, the progress of a download, a warning."""
+_FILTERS = frozenset(
+    ["awk", "cat", "cut", "echo", "egrep", "grep", "head", "jq", "rg", "sed", "sort", "tail", "tee", "tr", "uniq", "wc"]
+)
+MOVES = frozenset({"cd", "pushd"})
+WRONG_FOLDER = "./"
+"""Word of a failure that any call of the program has in the wrong folder."""
+_WRONG_FOLDER = LazyPattern(
+    r"""
+    \bnot\ a\ git\ repository\b|\bno\ configuration\ file\ provided\b|\bno\ makefile\ found\b|\bgo\.mod\ file\ not\ found\b
+    |\bcould\ not\ find\ `?Cargo\.toml\b|\b(?:could\ not\ read|ENOENT\b[^\n]{0,80})\ ?['"]?[^\s'"]*package\.json\b
+    |\bNo\ (?:pubspec\.yaml|package\.json)\ (?:file\ )?(?:was\ )?found\b|\bcould\ not\ locate\ Gemfile\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Errors of a program that needs a file of the project in its folder, or above."""
 _MISSING = LazyPattern(
     r"""
     (?:command\ not\ found:\ |^exec:\ |\bspawn\ )(?P<after>[^\s:]{1,60})
@@ -174,6 +195,11 @@ def find_place(command: str, project: str) -> str:
     return find_folder(command, project) or (shorten_path(named[1], project).rstrip("/") if named else "")
 
 
+def is_denied(result: str) -> bool:
+    """Check whether an agent's client did not run a command at all."""
+    return _DENIED.match(result.lstrip()) is not None
+
+
 def find_cause(command: str, result: str, project: str) -> FailureCause | None:
     """Return why a command failed; None if the result tells nothing about the command itself.
 
@@ -182,8 +208,11 @@ def find_cause(command: str, result: str, project: str) -> FailureCause | None:
     lines = [line for line in map(str.strip, result[:LONGEST].split("\n")) if line and not _EXIT_CODE.match(line)]
     parts = split_command(command)
     is_check = classify_check(command) is not None
-    if not lines or not parts or (is_check and not _NOT_RUN.search(result)):
+    if not lines or not parts or is_denied(result):
         return None
+    misplaced = _find_misplaced(parts, lines)
+    if misplaced or (is_check and not _NOT_RUN.search(result)):
+        return misplaced
     if missing := _find_missing(parts, lines):
         return missing
     lines = [line for line in lines if not _MISSING.search(line)]  # a program of the agent's own shell
@@ -194,9 +223,22 @@ def find_cause(command: str, result: str, project: str) -> FailureCause | None:
     error = next(filter((pattern if is_check else _ERROR).search, lines), "" if is_check else "".join(lines[:1]))
     if not error:
         return None
-    named = (part for part in reversed(parts) if re.search(rf"(?<!\w){re.escape(part.program)}(?!\w)", error))
-    part = next(named, parts[-1])
+    part = _find_blamed(parts, error)
     return FailureCause(part.program, "", error[:MAX_ERROR], part)
+
+
+def _find_misplaced(parts: Sequence[Part], lines: Sequence[str]) -> FailureCause | None:
+    """Return the cause if a program ran in a folder without the file that it needs there."""
+    line = next(filter(_WRONG_FOLDER.search, lines[:MAX_LINES]), None)
+    part = _find_blamed(parts, line or "")
+    return FailureCause(part.program, WRONG_FOLDER, line[:MAX_ERROR], part) if line else None
+
+
+def _find_blamed(parts: Sequence[Part], error: str) -> Part:
+    """Return the last command whose program an error names, else the last one that does more than show another's output."""
+    named = (part for part in reversed(parts) if re.search(rf"(?<!\w){re.escape(part.program)}(?!\w)", error))
+    acting = (part for part in reversed(parts) if part.program not in _FILTERS)
+    return next(named, None) or next(acting, parts[-1])
 
 
 def _find_missing(parts: Sequence[Part], lines: Sequence[str]) -> FailureCause | None:
@@ -245,8 +287,13 @@ def _is_named(word: str, candidate: str) -> bool:
 
 
 def has_word(part: Part, word: str, project: str) -> bool:
-    """Check whether a command has the word of a failure: an argument, or itself as the program."""
-    return word == part.program or word in list_words(part, project)
+    """Check whether a command has the word of a failure: an argument, itself as the program, or any in a wrong folder."""
+    return word in (part.program, WRONG_FOLDER) or word in list_words(part, project)
+
+
+def is_move(command: str) -> bool:
+    """Check whether a command changes the folder, or names the one in which it runs."""
+    return bool(_PLACE.search(command)) or any(part.program in MOVES for part in split_command(command))
 
 
 def simplify_error(error: str) -> str:

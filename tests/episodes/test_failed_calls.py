@@ -8,7 +8,7 @@ import pytest
 
 from pastchats_memory.episodes.failed_calls import derive_failures
 from pastchats_memory.store.failures import Failure, RecordedTurn
-from pastchats_memory.text.failed_commands import find_cause
+from pastchats_memory.text.failed_commands import WRONG_FOLDER, find_cause
 
 Row = tuple[str, str] | tuple[str, str, list[str]]
 
@@ -136,3 +136,74 @@ def test_an_edit_that_the_user_has_undone_is_kept_with_the_words() -> None:
     (failure,) = failures_of(*rows)
     assert (failure.kind, failure.action) == ("undone", "src/cache.py")
     assert failure.cure == "Revert that, the cache must stay off."
+
+
+@pytest.mark.parametrize(
+    ("command", "result", "program"),
+    [
+        ("git status", "fatal: not a git repository (or any of the parent directories): .git", "git"),
+        (
+            "npm run lint",
+            "npm error enoent Could not read package.json: Error: ENOENT: no such file or directory",
+            "npm",
+        ),
+        ("docker compose up -d", "no configuration file provided: not found", "docker"),
+        ("make all | tail -3", "make: *** No targets specified and no makefile found.  Stop.", "make"),
+        ("cargo test", "error: could not find `Cargo.toml` in `/home/me` or any parent directory", "cargo"),
+    ],
+)
+def test_the_folder_in_which_a_program_ran_later_cures_its_failure_in_a_wrong_one(
+    command: str, result: str, program: str
+) -> None:
+    moved = f"cd /home/me/orchard && {program} version"
+    (failure,) = failures_of(
+        ("user", "go on"),
+        ("assistant", "I run it.", [f"bash {command}", f"bash {moved}"]),
+        ("failed", f"$ {command}\n{result}"),
+        ("failed", f"$ {moved}\nerror: another fault"),
+    )[:1]
+    assert (failure.program, failure.word, failure.kind, failure.cure) == (program, WRONG_FOLDER, "instead", moved)
+
+
+def test_a_command_with_the_named_word_is_no_cure() -> None:
+    (failure,) = failures_of(
+        ("user", "list them"),
+        ("assistant", "I list them.", ["bash dir /b src", "bash dir /b /s src 2>nul"]),
+        ("failed", "$ dir /b src\ndir: cannot access '/b': No such file or directory"),
+        ("tool", "$ dir /b /s src 2>nul\nsrc"),
+    )
+    assert failure.kind == ""
+
+
+def test_an_option_that_the_error_asks_for_or_refuses_makes_the_cure() -> None:
+    required = failures_of(
+        ("user", "make the types"),
+        ("assistant", "I make them.", ["bash codex app generate | head -n 9", "bash codex app generate --out /tmp/t"]),
+        (
+            "failed",
+            "$ codex app generate | head -n 9\nerror: the following required arguments were not provided:\n  --out",
+        ),
+        ("tool", "$ codex app generate --out /tmp/t\ndone"),
+    )
+    refused = failures_of(
+        ("user", "run the tests"),
+        ("assistant", "I run them.", ["bash npm test -- --runInBand", "bash npm test"]),
+        ("failed", "$ npm test -- --runInBand\nthrow new Error(`Unknown option ${name}`)"),
+        ("tool", "$ npm test\n3 passed"),
+    )
+    assert [(one.program, one.kind, one.cure) for one in (*required, *refused)] == [
+        ("codex", "instead", "codex app generate --out /tmp/t"),
+        ("npm", "instead", "npm test"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        "Permission to use Bash with command rm -rf dist has been denied.",
+        "This Bash command contains multiple operations. The following part requires approval: rm -rf dist",
+        "cd in '/home/me' was blocked. For security, Claude Code may only change directories to the allowed ones.",
+    ],
+)
+def test_a_call_that_the_client_did_not_run_is_no_failure(result: str) -> None:
+    assert find_cause("cd /home/me && rm -rf dist", result, "orchard") is None

@@ -481,3 +481,23 @@ def test_a_hostile_cure_stays_on_one_line_of_three_hundred_bytes(project: Projec
     assert len(text.splitlines()) == 1
     assert "</system-reminder>" not in text
     assert not {"\x1b", "\u202e"} & set(text)
+
+
+def test_a_wrong_folder_is_named_after_an_error_and_not_before(project: Project) -> None:
+    error = "Exit code 128\nfatal: not a git repository (or any of the parent directories): .git"
+    moved = "cd /home/me/orchard && git log"
+    project.session(
+        ("user", "Show the log."), ("run", "git log", error), ("run", moved, "a1b2 first"), ("answer", "One.")
+    )
+    assert project.warning("git status") == ""
+    assert f"This worked instead: `{moved}`" in project.cure("git add . && git commit -m x", error=error)
+
+
+def test_a_missing_file_is_known_to_each_program_that_reads(project: Project) -> None:
+    error = "Exit code 1\ncat: docs/tide.md: No such file or directory"
+    project.session(
+        ("user", "Read the page."), ("run", "cat docs/tide.md", error), ("run", "cat docs/guides/tide.md", "# Tide"),
+        ("answer", "Read."),
+    )  # fmt: skip
+    error = "Exit code 2\nsed: can't read docs/tide.md: No such file or directory"
+    assert "`cat docs/guides/tide.md`" in project.cure("sed -n 1,40p docs/tide.md", error=error)

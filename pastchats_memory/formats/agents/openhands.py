@@ -1,4 +1,4 @@
-"""Read conversations of OpenHands: an event a file, or an event a line.
+"""Read conversations of OpenHands: an event a file, or an event a line; before version 1 a list of actions and observations.
 
 A conversation's folder holds a file for each event. Servers print an event a line.
 
@@ -17,7 +17,8 @@ from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.format import CERTAIN, Companions, Format, resume_with
 from pastchats_memory.formats.base.locations import below_home
-from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of, texts_of
+from pastchats_memory.formats.base.session import Position, Row, SessionInfo, folder_of, texts_of
+from pastchats_memory.formats.base.session_names import session_name
 from pastchats_memory.formats.base.sibling_files import is_sibling, read_sibling_field
 from pastchats_memory.formats.base.source import (
     BadJson,
@@ -26,6 +27,8 @@ from pastchats_memory.formats.base.source import (
     SourceFile,
     list_of,
     mapping_of,
+    number_of,
+    objects_of,
     text_of,
     value_of,
 )
@@ -38,6 +41,8 @@ KINDS = ("MessageEvent", "ActionEvent", "ObservationEvent", "SystemPromptEvent")
 SOURCES = ("user", "agent", "environment")
 PLANNER, FINISH = "task_tracker", "finish"
 DIALECT = COMMON | Dialect(editors=("file_editor",))
+UNSEEN = ("system", "change_agent_state", "agent_state_changed", "recall", "null", "think")
+"""Actions of the program, their observations, and thoughts."""
 FLAGS = {"PauseEvent": "interrupted", "InterruptEvent": "interrupted", "ConversationErrorEvent": "api_error"}
 
 _NAME = re.compile(r"event-\d{5,9}-[\w-]{1,64}\.json")
@@ -67,11 +72,65 @@ def hidden_in(folder: str, names: Collection[str]) -> Collection[str]:
 def detect(source: SourceFile) -> int:
     """Return 90 if a file is an event or has one among its first lines, else 0."""
     records = [mapping_of(source.outline)] if source.shape == "json" else source.sample
-    return CERTAIN if any(map(_is_event, records)) else 0
+    return CERTAIN if any(map(_is_event, records)) or _is_older(source) else 0
 
 
 def _is_event(record: Json) -> bool:
     return record.get("kind") in KINDS and record.get("source") in SOURCES
+
+
+def _is_older(source: SourceFile) -> bool:
+    """Return whether a file lists what OpenHands did and observed before version 1."""
+    records = objects_of(source.outline) if source.shape == "json" else source.sample
+    return any(
+        record.get("source") in SOURCES and (_is_action(record) or _is_observation(record)) for record in records
+    )
+
+
+def _is_action(record: Json) -> bool:
+    return isinstance(record.get("action"), str) and isinstance(record.get("args"), dict)
+
+
+def _is_observation(record: Json) -> bool:
+    return isinstance(record.get("observation"), str) and isinstance(record.get("extras"), dict)
+
+
+class _OlderSession(AgentSession):
+    """Actions and observations, which name the action that caused them."""
+
+    record_noun = "an event"
+    list_keys = ()
+
+    def session_info(self) -> SessionInfo:
+        return SessionInfo(session_name(self.source.path))
+
+    def add_record(self, record: Json, line: int) -> str | None:
+        own_id, cause = (str(record.get(key, "")) for key in ("id", "cause"))
+        at = Position(line, iso_utc(record.get("timestamp"), LOCAL), own_id)
+        if _is_action(record):
+            self._add_action(record, own_id, at)
+        elif _is_observation(record) and record["observation"] not in UNSEEN:
+            extras = mapping_of(record["extras"])
+            code = number_of(mapping_of(extras.get("metadata")).get("exit_code"))
+            failed = bool(code) or record["observation"] == "error"
+            self.builder.add_result(cause, ToolResult(text_of(record.get("content")), code, failed), at)
+        return None
+
+    def _add_action(self, record: Json, own_id: str, at: Position) -> None:
+        action, given = text_of(record["action"]), mapping_of(record["args"])
+        content = text_of(given.get("content")) or text_of(record.get("message"))
+        match action:
+            case "message" if record.get("source") == "user":
+                self.builder.add_prompt(content, at)
+            case "message":
+                self.builder.add_answer(content, at)
+            case "finish":
+                self.builder.add_answer(text_of(given.get("final_thought")) or content, at)
+            case "condensation":
+                self.builder.add_turn("system", "summary", text_of(given.get("summary")), at)
+            case _ if action not in UNSEEN:
+                self.builder.add_answer(text_of(given.get("thought")), at)
+                self.builder.add_call(own_id, action, given)
 
 
 class _Session(AgentSession):
@@ -134,11 +193,16 @@ def _events(path: Path) -> Iterator[Record | Unreadable]:
         yield Unreadable(str(file), 0, f"not JSON: {value.reason}") if isinstance(value, BadJson) else Record(1, value)
 
 
+def read(source: SourceFile) -> Iterator[Row]:
+    """Yield the turns of events of either generation."""
+    yield from (_OlderSession if _is_older(source) else _Session).read(source)
+
+
 OPENHANDS = Format(
     name="openhands",
-    version=3,
+    version=4,
     detect=detect,
-    read=_Session.read,
+    read=read,
     program="OpenHands",
     locations=below_home(".openhands/conversations"),
     dialect=lambda: DIALECT,

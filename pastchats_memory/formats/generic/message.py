@@ -15,15 +15,7 @@ from urllib.parse import unquote, urlparse
 
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of
 from pastchats_memory.formats.base.visible_words import visible_words
-from pastchats_memory.formats.generic.roles import (
-    ACTION_KEY,
-    Speaker,
-    find_speaker,
-    has_word,
-    kind_of,
-    known,
-    split_words,
-)
+from pastchats_memory.formats.generic.roles import Speaker, find_speaker, has_word, kind_of, known, split_words
 from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.text.clean import IMAGE, clean
 from pastchats_memory.text.timestamps import iso_utc
@@ -266,7 +258,7 @@ def find_text(fields: Json, speaker: Speaker) -> tuple[str | None, list[str]]:
         (key, value), *_ = fields.items()
         return key, list_pieces(value, is_tool=False)
     text_keys = known("text_keys")
-    if _is_flagged_hidden(fields) or speaker.key == ACTION_KEY:
+    if _is_flagged_hidden(fields):
         return next((key for key in text_keys if key in fields), None), []
     listed = [key for key in text_keys if key != speaker.key and key in fields and _may_be_text(key, fields[key])]
     named = (key for key in fields if key != speaker.key and key not in text_keys and _is_text_key(key))

@@ -17,10 +17,6 @@ LONGEST_NAME = 64
 """Characters of a name that are read."""
 LONGEST_WORD = 48
 """Characters of a word for a speaker."""
-ACTION_KEY, OBSERVATION_KEY = "action", "observation"
-"""Keys of OpenHands events in which an agent did something and saw its result."""
-MESSAGE_ACTIONS = ("message", "finish")
-"""Actions with which an agent speaks."""
 KIND_KEYS = ("role", "type", "kind", "label", "Label", "__typename")
 """Keys of the word in an object that describes a speaker."""
 
@@ -115,8 +111,6 @@ def find_speaker(fields: Json) -> Speaker | None:
 
     Known words win over flags, and flags over unknown words. The object itself wins over an object in it.
     """
-    if agent := _find_agent(fields):
-        return agent
     words = [(key, word) for key in _list_role_keys(fields) if (word := _read_word(fields[key]))]
     named = [
         Speaker(role, key, word, 2 if _is_certain(fields, key, word, role) else 1)
@@ -229,19 +223,6 @@ def _find_speaker_of_parts(fields: Json) -> Speaker | None:
     roles = (vocabulary().part_roles.get(_SEPARATORS.sub("", kind.lower())) for kind in kinds)
     role = next(filter(None, roles), None)
     return Speaker(role, f"{key}.type", role, 1) if role else None
-
-
-def _find_agent(fields: Json) -> Speaker | None:
-    """Find the tool in an OpenHands event with an action or its result.
-
-    Return None for an event in which somebody speaks.
-    """
-    observation, action = fields.get(OBSERVATION_KEY), fields.get(ACTION_KEY)
-    if isinstance(observation, str) and isinstance(fields.get("extras"), dict):
-        return Speaker("tool", OBSERVATION_KEY, observation, 1)
-    if isinstance(action, str) and isinstance(fields.get("args"), dict) and action not in MESSAGE_ACTIONS:
-        return Speaker("tool", ACTION_KEY, action, 1)
-    return None
 
 
 def _list_role_keys(fields: Json) -> list[str]:

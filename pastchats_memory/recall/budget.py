@@ -25,6 +25,8 @@ EVIDENCE_WIDTH = 160
 """Characters of a shortened quotation behind an outcome."""
 SHARES = (1.0, 0.5, 0.4, 0.3)
 """Share of its worth that a part has in the first entry, the second, the third, and any later one (`benchmarks/usefulness.py`)."""
+ENDS = 0.3
+"""Share of the room that the ends of entries take before details compete for it."""
 ACTIONS, EARLIER, REJECTED = 0.01, 0.01, 0.025
 """Worth of the actions of an entry, of an earlier attempt, and of one that the user rejected, on the scale of lines
 (`text.key_sentences`)."""
@@ -118,10 +120,13 @@ class _Selection:
     def choose(self, left: int) -> list[RecallEntry]:
         """Return the entries with the parts that are worth most and fit; empty if none fits.
 
-        The end of each entry comes before the details of another one: its first line, or the best one that fits.
+        The end of each entry comes before the details of another one: its first line, or the best one that fits. Further
+        ends take at most a share of the room.
         """
         self._left = left
         for place in _order_places(self._entries):
+            if self._chosen and self._left < (1 - ENDS) * left:
+                break
             own = [part for part in self._parts if part.entry == place]
             first = [self._lines[place, 0]] if (place, 0) in self._lines else []
             any(map(self._add, [*first, *own]))

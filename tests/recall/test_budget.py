@@ -72,8 +72,15 @@ def test_the_ends_of_several_threads_come_before_the_details_of_one() -> None:
     entries = [
         make_entry(str(number), f"{end}\n{DECISIVE}\n{write_answer(DECISIVE)}") for number, end in enumerate(ends)
     ]
-    block = fit(1200, *entries)
+    block = fit(2400, *entries)
     assert [end for end in ends if end in block.text] == ends
+
+
+@pytest.mark.parametrize("budget", [550, 600, 850, 1150])
+def test_the_decisive_line_of_the_first_thread_comes_before_the_ends_of_all_others(budget: int) -> None:
+    first = make_entry("0", f"The first thread ended well.\n{DECISIVE}\n{write_answer(DECISIVE)}")
+    others = [make_entry(str(number), f"Thread {number} ended. {'It was long. ' * 8}") for number in range(1, 4)]
+    assert DECISIVE in fit(budget, first, *others).text
 
 
 def test_an_item_of_a_list_comes_with_the_line_that_introduces_it() -> None:

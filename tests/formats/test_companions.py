@@ -111,3 +111,8 @@ def test_clines_copy_of_the_list_in_a_transcript_is_left_to_the_transcript(tmp_p
     copy = "focus_chain_taskid_1760000000000.md"
     assert set(hidden_in(str(tmp_path), (copy, "ui_messages.json", "todo.md"))) == {copy}
     assert set(hidden_in(str(tmp_path), (copy, "todo.md"))) == set()
+
+
+def test_a_copy_of_a_session_of_openclaw_from_before_a_compaction_is_not_read():
+    names = ["a.jsonl", "a.checkpoint.1.jsonl", "b.checkpoint.1.jsonl", "sessions.json"]
+    assert hidden_in("agents/main/sessions", names) == ["a.checkpoint.1.jsonl"]

@@ -6,13 +6,13 @@ One fork is OpenClaw, which talks in messengers. It puts facts about a message a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.checkpoint import CannotResume
-from pastchats_memory.formats.base.format import CERTAIN, Format
+from pastchats_memory.formats.base.format import CERTAIN, Companions, Format
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import Position, count_images, folder_of, texts_of
 from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
@@ -27,6 +27,7 @@ ROLES = ("user", "assistant", *OWN_ROLES)
 NAME = "session_info"
 SUMMARIES = ("compaction", "branch_summary")
 FLAGS = {"aborted": "interrupted", "error": "api_error"}
+CHECKPOINT = ".checkpoint."
 OPENCLAW_PROMPTS = (
     "A new session was started via /new or /reset. ",
     "Read HEARTBEAT.md if it exists (workspace context).",
@@ -133,9 +134,15 @@ def locations(environment: Environment) -> Iterator[Path]:
     yield from sorted(folder.glob("agents/*/sessions"))
 
 
+def hidden_in(_folder: str, names: Collection[str]) -> Collection[str]:
+    """Return the names of OpenClaw's copies of a session before it was compacted, which lie beside the session."""
+    return [name for name in names if CHECKPOINT in name and f"{name.partition(CHECKPOINT)[0]}.jsonl" in names]
+
+
 PI = Format(
     name="pi",
-    version=11,
+    companions=Companions(hidden_in=hidden_in),
+    version=12,
     detect=detect,
     read=_Session.read,
     program="pi, OpenClaw",

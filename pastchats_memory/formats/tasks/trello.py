@@ -40,7 +40,7 @@ def read(source: SourceFile) -> Iterator[Task]:
             comments.setdefault(text_of(mapping_of(data.get("card")).get("id")), []).insert(0, comment)  # newest first
     cwd, project = folder_of_project(source.path), text_of(board.get("name")) or None
     names = {text_of(each.get("id")): text_of(each.get("fullName")) for each in objects_of(board.get("members"))}
-    for card in objects_of(board.get("cards")):
+    for card in filter(_is_named, objects_of(board.get("cards"))):
         own_id = text_of(card.get("id"))
         people = [name for member in names_of(card.get("idMembers")) if (name := names.get(member, ""))]
         extra = {"assignees": people, "url": text_of(card.get("shortUrl")) or text_of(card.get("url"))}
@@ -67,7 +67,7 @@ def read(source: SourceFile) -> Iterator[Task]:
             metadata={"format": FORMAT} | {key: value for key, value in extra.items() if value},
         )
     for checklist in objects_of(board.get("checklists")):
-        for item in objects_of(checklist.get("checkItems")):
+        for item in filter(_is_named, objects_of(checklist.get("checkItems"))):
             own_id = text_of(item.get("id"))
             yield Task(
                 native_id=own_id,
@@ -83,6 +83,10 @@ def read(source: SourceFile) -> Iterator[Task]:
                 due_at=iso_utc(item.get("due")),
                 metadata={"format": FORMAT},
             )
+
+
+def _is_named(fields: Json) -> bool:
+    return bool(text_of(fields.get("id")) and text_of(fields.get("name")))
 
 
 def _status(card: Json, held_in: Json) -> str:

@@ -26,7 +26,7 @@ def locations(environment: Environment) -> Iterator[Path]:
 
 CLINE = Format(
     name="cline",
-    version=11,
+    version=12,
     detect=confident(matches, CERTAIN),
     read=read,
     program="Cline, Roo Code, Kilo Code",

@@ -15,6 +15,7 @@ from pastchats_memory.formats.agents.cline.screen import ScreenMessages, is_ui_m
 from pastchats_memory.formats.base.session import Row, SessionBuilder, SessionInfo, read_items
 from pastchats_memory.formats.base.sibling_files import is_sibling, read_sibling_json
 from pastchats_memory.formats.base.source import SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 UI_NAMES, API_NAME = ("ui_messages.json", "claude_messages.json"), "api_conversation_history.json"
 NAMES = (*UI_NAMES, API_NAME)
@@ -24,6 +25,8 @@ SESSION = ".messages.json"
 """The end of the name of a session of the command line's agent; `<id>.json` next to it has the folder."""
 CWD_KEYS = ("cwd", "workspace", "workspace_root", "cwdOnTaskInitialization", "workspaceDirPath")
 
+_NUMBER = re.compile(r"\d{13}")
+"""The id of a task that is the time of its start in milliseconds."""
 _CWD = re.compile(r"# Current (?:Working|Workspace) Directory \((.{1,1000}?)\)(?: Files)?(?:\n|\\n)")
 
 
@@ -54,7 +57,8 @@ def read(source: SourceFile) -> Iterator[Row]:
         return
     task = path.parent.name if path.name in NAMES else path.name.removesuffix(SESSION).removesuffix(path.suffix)
     cwd = _folder_from_records(path, task) or _folder_from_context(source) or _folder_from_sibling(path)
-    builder = SessionBuilder(SessionInfo(task, cwd))
+    started = to_the_minute(iso_utc(task)) if _NUMBER.fullmatch(task) else None
+    builder = SessionBuilder(SessionInfo(task, cwd, started=started))
     messages = ScreenMessages(builder) if is_screen else ModelMessages(builder)
     below = () if isinstance(source.outline, list) else ("messages",)
     items = source.records() if source.shape == "jsonl" else source.elements(*below)

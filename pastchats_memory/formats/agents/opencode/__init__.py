@@ -182,13 +182,13 @@ def _first_messages(
     database: ForeignDatabase, where: Mapping[str, Value], before: int | None
 ) -> Iterator[session.StoredMessage]:
     """Yield the messages of version 1 before a time in milliseconds."""
-    columns, order = ("id", "time_created", "sequence", "data"), ("sequence", "id")
+    columns, order = ("id", "time_created", "sequence", "data"), ("sequence", "time_created", "id")
     for own_id, created, sequence, data in database.rows("message", columns, where=where, order=order):
         info: Json = {"id": own_id, "time": {"created": created}} | _record(data)
         if sequence is not None:
             info["sequence"] = sequence
         if before is None or _created(info) < before:
-            parts = database.rows("part", ("id", "data"), where={"message_id": own_id}, order=order)
+            parts = database.rows("part", ("id", "data"), where={"message_id": own_id}, order=("sequence", "id"))
             yield session.StoredMessage(info, [{"id": part_id} | _record(part) for part_id, part in parts])
 
 

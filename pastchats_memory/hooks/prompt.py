@@ -28,6 +28,12 @@ _COMMAND = re.compile(r"/(?P<name>[A-Za-z][\w:.-]*)(?:\s+(?P<words>\S.*))?\Z", r
 """A slash command; a path has a second slash."""
 _SHELL = re.compile(r"!(?!\[)[^\n]*\Z")
 """A command for the shell on one line; `![` begins an image."""
+_WHERE = re.compile(
+    r"\W*(?:where (?:were|did) we(?: (?:stop|leave off|left off))?|wo (?:waren|sind) wir(?: stehen ?geblieben)?|où en étions[- ]nous"
+    r"|dónde (?:estábamos|nos quedamos))\W*",
+    re.IGNORECASE,
+)
+"""Questions that ask where the work stopped."""
 _TAGGED = re.compile(r"<(?P<tag>[a-z][a-z_-]{2,40})(?: [^<>]{0,200})?>.*?(?:</(?P=tag)>|\Z)", re.DOTALL)
 
 
@@ -44,7 +50,7 @@ def strip_wrappers(prompt: str, format_: Format) -> str:
 
 def goes_on(prompt: str) -> bool:
     """Check whether a prompt only says to go on."""
-    return len(prompt) <= LONGEST_GO_ON and is_resuming(prompt)
+    return len(prompt) <= LONGEST_GO_ON and (is_resuming(prompt) or _WHERE.fullmatch(prompt) is not None)
 
 
 def query_for(prompt: str) -> str | None:

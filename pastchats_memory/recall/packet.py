@@ -34,6 +34,8 @@ ON_RETURN = 600
 """Bytes of the packet that a new session gets."""
 HANDOFF = 16_384
 """Bytes of the page for another agent."""
+MOST_TURNS = 200
+"""Turns that are read from each end of a conversation for a new session."""
 LEAST_LINES = 5
 """Lines that fit into any of these budgets."""
 RESUME_BYTES = 32
@@ -50,7 +52,12 @@ _WITH_WORDS = re.compile(r"[^\W_]{3}|\d")
 
 def load_packet(database: Database, conversation_id: str, moment: PacketMoment) -> Packet | None:
     """Return the packet of a stored conversation; None without such a conversation. Of several projects, the newest counts."""
-    rows = turns.of_conversation(database, conversation_id)
+    is_whole = moment != "return"  # an agent waits for that one
+    rows = (
+        turns.of_conversation(database, conversation_id)
+        if is_whole
+        else turns.ends_of_conversation(database, conversation_id, MOST_TURNS)
+    )
     if not rows:
         return None
     project = max(rows, key=lambda row: (row.timestamp or "", row.id)).project

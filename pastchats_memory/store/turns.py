@@ -262,6 +262,12 @@ def of_conversation(database: Database, conversation_id: str) -> list[Item]:
     return _items(database, "p.conversation_id = ?", (conversation_id,))
 
 
+def ends_of_conversation(database: Database, conversation_id: str, most: int) -> list[Item]:
+    """Return the first and the last turns of a conversation, at most so many of each, in order."""
+    end = "SELECT id FROM (SELECT id FROM visible_prompts WHERE conversation_id = ?1 ORDER BY turn_index {0}, id {0} LIMIT ?2)"
+    return _items(database, f"p.id IN ({end.format('ASC')} UNION {end.format('DESC')})", (conversation_id, most))
+
+
 def find_newest_conversation(database: Database, project: str, not_conversation: str | None) -> str | None:
     """Return the conversation of a project in which the user wrote last, another than one; None if there is none."""
     found: str | None = database.value(

@@ -192,5 +192,11 @@ def test_a_first_prompt_that_only_says_to_go_on_gets_it_too(kiln: Kiln) -> None:
     assert kiln.start("", session="before", event="UserPromptSubmit", prompt="continue") == ""
 
 
+@pytest.mark.parametrize("prompt", ["Where were we?", "wo waren wir?", "bitte fahr fort", "weiter geht's"])
+def test_a_first_prompt_that_asks_where_the_work_stopped_gets_it(kiln: Kiln, prompt: str) -> None:
+    kiln.index(kiln.write("before", *STEPS))
+    assert "The last session here" in kiln.start("", session="new", event="UserPromptSubmit", prompt=prompt)
+
+
 def test_a_folder_without_a_session_gets_the_line_about_the_memory_alone(kiln: Kiln) -> None:
     assert "\n" not in kiln.start("startup", cwd=str(kiln.program.home))

@@ -52,6 +52,7 @@ def test_greetings_and_thanks_are_small_talk(text: str, is_talk: bool) -> None:
 @pytest.mark.parametrize(
     ("text", "is_one"),
     [("continue", True), ("mach bitte weiter", True), ("continúa", True), ("let's pick up where we left off", True), ("继续工作", True), ("続けてください", True),
+     ("bitte fahr fort", True), ("weiter geht's", True), ("let's pick this back up", True), ("fort mit dem Parser", False),
      ("yes, go on", False), ("work on it", False), ("continue with the parser", False), ("继续登录页面", False), ("", False)],
 )  # fmt: skip
 def test_a_text_that_only_asks_to_go_on_is_recognised(text: str, is_one: bool) -> None:

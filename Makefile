@@ -65,6 +65,7 @@ lock: $(VENV)/installed-release
 release: lint lint-workflows docs test $(VENV)/installed-release
 	test -z "$$(git status --porcelain)" || { git status --short; echo 'Commit these changes first.' >&2; exit 1; }
 	grep -q "^## $$($(BIN)/pastchats-memory --version | sed 's/.* //') – [0-9]" CHANGELOG.md || { echo 'CHANGELOG.md has no date for this version.' >&2; exit 1; }
+	! grep -q OWNER pyproject.toml || { echo 'Name the owner of the repository in pyproject.toml, and run `make docs`.' >&2; exit 1; }
 	rm -rf dist && mkdir -p dist/downloads
 	$(BIN)/python -m build --outdir dist/pypi
 	$(BIN)/twine check --strict dist/pypi/*

@@ -1,4 +1,4 @@
-"""Write the plugins of agents, the entry of the MCP registry, the manual page and the shell completion.
+"""Write the plugins of agents, the entry of the MCP registry, wrappers, the manual page and the shell completion.
 
 Name, version, description and the repository's address stand in `pyproject.toml`, and hooks in each agent's format. A test
 requires that every file is current.
@@ -54,7 +54,30 @@ def main() -> int:
 
 def render_all() -> dict[str, str]:
     """Return the text of every file by its path in the repository."""
-    return {**render_claude_code(), **render_codex(), **render_gemini(), **render_registry(), **render_shell_files()}
+    plugins = {**render_claude_code(), **render_codex(), **render_gemini(), **copy_skills(".")}
+    return {**plugins, **render_registry(), **render_wrappers(), **render_shell_files()}
+
+
+def render_wrappers() -> dict[str, str]:
+    """Render the manifests of the npm package, and of the bundle for desktop clients; both run the program by uv.
+
+    https://docs.npmjs.com/cli/configuring-npm/package-json, https://github.com/modelcontextprotocol/mcpb/blob/main/MANIFEST.md
+    """
+    shared = {
+        key: ABOUT[key] for key in ("name", "version", "description", "author", "homepage", "license", "keywords")
+    }
+    repository = {"type": "git", "url": ADDRESS}
+    npm = {
+        **shared,
+        "repository": repository,
+        "bin": {NAME: "run.js"},
+        "files": ["run.js"],
+        "engines": {"node": ">=18"},
+    }
+    run = {"command": "uv", "args": ["tool", "run", f"{NAME}=={PROJECT['version']}", "mcp"]}
+    server = {"type": "binary", "entry_point": "uv", "mcp_config": run}
+    bundle = {"manifest_version": "0.3", **shared, "repository": repository, "server": server}
+    return {"packaging/npm/package.json": to_json(npm), "packaging/mcpb/manifest.json": to_json(bundle)}
 
 
 def render_claude_code() -> dict[str, str]:

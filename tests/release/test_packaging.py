@@ -119,3 +119,11 @@ def test_an_installed_package_indexes_searches_and_recalls(built: Built, kind: s
     assert indexed.status == 0, indexed.stderr
     assert program("search", "retry strategy", "--json").results
     assert "thundering herd" in program("recall", "build webhook retries").stdout
+
+
+@pytest.mark.skipif(os.name != "posix" or shutil.which("uv") is None, reason="uv is not installed")
+def test_the_installer_installs_the_wheel_for_one_account(built: Built, tmp_path: Path) -> None:
+    variables = {"HOME": str(tmp_path), "PASTCHATS_MEMORY_PACKAGE": str(built.wheel)}
+    done = run("/bin/sh", REPOSITORY / "install.sh", cwd=tmp_path, **variables)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert run(tmp_path / ".local" / "bin" / "pastchats-memory", "--version", cwd=tmp_path, **variables).returncode == 0

@@ -8,7 +8,7 @@ from pastchats_memory.store.outcomes import Ending
 from pastchats_memory.text.data_file import read_words
 from pastchats_memory.text.instruction import find_instruction
 from pastchats_memory.text.lazy_pattern import LazyPattern
-from pastchats_memory.text.sentences import first_sentences
+from pastchats_memory.text.sentences import first_sentences, split_sentences
 from pastchats_memory.text.topics import measure_topic
 from pastchats_memory.text.words import WORD
 
@@ -16,8 +16,20 @@ OPENING = 400
 """Characters of a message in which it says what it is about."""
 LEAST_TOPIC = 0.5
 """Topic that a message of its own names."""
-REPLY_WIDTH = 160
-"""Characters of the user's words about an attempt."""
+REPLY_WIDTH, MOST_OF_REPLY = 160, 240
+"""Characters of the user's words about an attempt, and of those with the sentence that decides."""
+BACK_REFERENCE = 6
+"""Words at the start of a message in which it refers back; so does its last word."""
+SHORT_QUESTION = 4
+"""Words of a question that cannot be understood alone."""
+LONGEST_TURN = 40
+"""Characters at the start of a sentence in which it turns to another thing."""
+LONGEST_REPLY = 30
+"""Words of a message that goes on by a reference or answers a question; a longer one explains something of its own."""
+_TURN = LazyPattern(
+    r"\W*(?:(?:and|ok|okay|good|great|fine|perfect|thanks|so)\W+)*(?:now|next|jetzt|nun|maintenant|ahora|agora|adesso|теперь)\b"
+    r"|\W*(?:and|und|et|y|e)\W+(?:the|an?|whom?|what|how|where|when|which|for|in|on|can|could|der|die|das|wie|wo|was|le|la|les|el|los)\b"
+)
 _REFUSAL = LazyPattern(r"\W*(?:no|nope|nein|non|nee|нет|不|いいえ)\s*(?:[,.!:;–—，。-]|\Z)")
 
 
@@ -34,10 +46,43 @@ def _has_trouble(text: str) -> bool:
 
 @cache
 def _read_trouble() -> tuple[frozenset[str], tuple[str, ...]]:
-    lists = read_words(__file__, "trouble_words.txt")
-    return frozenset(lists["words"].split()), tuple(
-        part.strip() for part in lists["parts"].replace("\n", "|").split("|") if part.strip()
+    return frozenset(read_words(__file__, "reply_words.txt")["words"].split()), _read_parts("parts")
+
+
+@cache
+def _read_parts(name: str) -> tuple[str, ...]:
+    listed = read_words(__file__, "reply_words.txt")[name].replace("\n", "|").split("|")
+    return tuple(part.lstrip() for part in listed if part.strip())
+
+
+def turns_to_another_thing(message: str) -> bool:
+    """Return whether a sentence of a message says that it turns to another thing."""
+    sentences = [f"{sentence.lower()} " for sentence in split_sentences(find_instruction(message)[:OPENING])]
+    return any(
+        any(part in sentence[:LONGEST_TURN] for part in _read_parts("turns"))
+        or (_TURN.match(sentence) and not _has_trouble(sentence))
+        for sentence in sentences
     )
+
+
+def is_reply(message: str, answer: str) -> bool:
+    """Return whether a short message refers back at its start, is a mere question, or follows an answer that asks something."""
+    text = find_instruction(message)[:OPENING]
+    found = [word.lower() for word in WORD.findall(text)]
+    if len(found) > LONGEST_REPLY:
+        return False
+    refers, last = (frozenset(read_words(__file__, "reply_words.txt")[name].split()) for name in ("refers", "ends"))
+    is_mere_question = len(found) <= SHORT_QUESTION and _asks(text)
+    return (
+        is_mere_question
+        or not refers.isdisjoint(found[:BACK_REFERENCE])
+        or not last.isdisjoint(found[-1:])
+        or _asks(answer)
+    )
+
+
+def _asks(text: str) -> bool:
+    return "?" in text or "？" in text
 
 
 def names_topic(message: str) -> bool:
@@ -57,4 +102,5 @@ def quote_reply(message: str, ending: Ending) -> str:
     def rejects(sentence: str) -> bool:
         return _has_trouble(sentence.lower())
 
-    return first_sentences(text, REPLY_WIDTH, decides if decisive and ending.outcome != "unknown" else rejects)
+    must = decides if decisive and ending.outcome != "unknown" else rejects
+    return first_sentences(text, REPLY_WIDTH, must, MOST_OF_REPLY)

@@ -35,8 +35,8 @@ COMMON_ROWS = 2000
 """Rows of a word that names nothing."""
 MAX_CANDIDATES = 12
 """Earlier turns that are compared."""
-MIN_WORDS, MIN_WORTH = 2, 1.0
-"""Words that message and episode share, and their worth together."""
+MIN_WORDS, MIN_WORTH, MIN_REMEDY = 2, 1.0, 0.75
+"""Words that message and episode share, and their worth together; less is enough if the sentence names the remedy."""
 QUOTATION = 160
 """Characters of the quoted sentence."""
 REACH = 6
@@ -61,14 +61,12 @@ class RefutingSentence(NamedTuple):
 
 
 def find_refuting_sentence(message: str) -> RefutingSentence | None:
-    """Return the first sentence of a message's opening that refutes something; a question refutes nothing."""
-    for sentence in split_sentences(find_instruction(message)[:OPENING]):
-        if sentence.endswith(("?", "？")):
-            continue
-        if _REMEDY.search(sentence):
-            return RefutingSentence(sentence, is_about_remedy=True)
-        if _RECURRENCE.search(sentence):
-            return RefutingSentence(sentence, is_about_remedy=False)
+    """Return the first sentence of a message's opening that names a remedy, else a trouble; a question refutes nothing."""
+    sentences = split_sentences(find_instruction(message)[:OPENING])
+    stated = [sentence for sentence in sentences if not sentence.endswith(("?", "？"))]
+    for pattern in (_REMEDY, _RECURRENCE):
+        if found := next(filter(pattern.search, stated), None):
+            return RefutingSentence(found, is_about_remedy=pattern is _REMEDY)
     return None
 
 
@@ -95,9 +93,10 @@ def find_refuted(database: Database, message: Item) -> int | None:
     if sentence is None or message.timestamp is None:
         return None
     best: tuple[float, str, int] | None = None
+    least = MIN_REMEDY if sentence.is_about_remedy else MIN_WORTH
     for question, episode in _list_candidates(database, message):
         worth = _measure(message, sentence, episode)
-        if worth >= MIN_WORTH and (best is None or (worth, question.timestamp or "") > best[:2]):
+        if worth >= least and (best is None or (worth, question.timestamp or "") > best[:2]):
             best = (worth, question.timestamp or "", question.id)
     return best and best[2]
 

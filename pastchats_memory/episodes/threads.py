@@ -1,8 +1,9 @@
 """Follow a problem through its attempts, whatever their outcomes.
 
-Within a conversation, an episode belongs to the thread if the user's message rejects the attempt before it, or goes on without a topic of
-its own. So does one that reports trouble and shares rare words, an error or a file with the thread. Other conversations of the project
-belong to it if they name it. Every look-up uses an index and has a limit, so that a hook can afford it.
+Within a conversation, an episode belongs to the thread if the user's message rejects the attempt before it, refers back to it, answers its
+question or shares rare words with the thread, until a message turns to another thing. So does a later one that reports trouble and shares
+rare words, an error or a file with the thread. Other conversations of the project belong to it if they name it, or refute a part of it.
+Every look-up uses an index and has a limit, so that a hook can afford it.
 """
 
 from __future__ import annotations
@@ -10,13 +11,20 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from pastchats_memory.episodes import is_user_turn
-from pastchats_memory.episodes.actions import changed_files, last_runs, successful_runs
+from pastchats_memory.episodes.actions import actions_of, changed_files, last_runs, successful_runs
 from pastchats_memory.episodes.cite import cite_items
 from pastchats_memory.episodes.load import NEIGHBOURS
-from pastchats_memory.episodes.next_message import names_topic, quote_reply, reports_trouble
+from pastchats_memory.episodes.next_message import (
+    is_reply,
+    names_topic,
+    quote_reply,
+    reports_trouble,
+    turns_to_another_thing,
+)
 from pastchats_memory.episodes.problems import (
     MIN_SHARED_WORDS,
     extract_errors,
@@ -31,12 +39,12 @@ from pastchats_memory.search.hits import cited_place
 from pastchats_memory.store import outcomes, refutations, turns, word_rows
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ended, Ending
-from pastchats_memory.text.commands import find_purpose, is_same_kind
+from pastchats_memory.text.commands import find_purpose, is_only_git, is_same_kind
 from pastchats_memory.text.excerpt import weigh_matches
 from pastchats_memory.text.instruction import find_instruction
-from pastchats_memory.text.key_sentences import find_conclusion, reports_change
+from pastchats_memory.text.key_sentences import find_conclusion, key_sentences, reports_change
 from pastchats_memory.text.sentences import cut_at_word, first_sentences, split_sentences
-from pastchats_memory.text.topics import topic_words
+from pastchats_memory.text.topics import measure_topic, topic_words
 from pastchats_memory.text.words import words
 
 MAX_DISTANCE = 8
@@ -53,6 +61,10 @@ MAX_ELSEWHERE = 16
 """Messages of other conversations that are compared."""
 NAMED, HINTED = 1.0, 0.5
 """Worth of the rare words that name a thread, and that hint at one which is still open."""
+OWN_SHARE = 0.4
+"""Share of what a request names that a thread has, if it goes on with the thread."""
+NAMED_WITH_FILE = 1.5
+"""Worth of the rare words of another conversation that has a file of the thread; many things happen to one file."""
 SAME_REQUEST = 0.7
 """Share of the words of the longer request that two requests for the same have in common."""
 ABOUT = 0.5
@@ -64,8 +76,8 @@ COMPARED = 2000
 REQUEST_WIDTH = 120
 CONCLUSION_WIDTH = 200
 """Characters of an attempt's request and of its conclusion."""
-LAST_TURNS = 3
-"""Turns of an attempt that are searched for its last answer."""
+LAST_TURNS = 6
+"""Turns at both ends of an attempt that are searched for its answers."""
 LONGEST_ACKNOWLEDGEMENT = 160
 """Characters of answers that may merely acknowledge what the user said."""
 
@@ -95,9 +107,15 @@ class ThreadEpisode(NamedTuple):
         ]
 
     @property
+    def request(self) -> str:
+        """The message that asks: the first one, or one right after it that turns to another thing."""
+        leading = [turn.content for turn in takewhile(is_user_turn, self.turns)]
+        return next(filter(turns_to_another_thing, leading[:0:-1]), self.item.content)
+
+    @property
     def text(self) -> str:
         """Request and answers."""
-        return "\n".join([self.item.content[:COMPARED], *(answer[:COMPARED] for answer in self.answers)])
+        return "\n".join([self.request[:COMPARED], *(answer[:COMPARED] for answer in self.answers)])
 
 
 class Thread(NamedTuple):
@@ -142,10 +160,12 @@ def build_thread(
         return [own]
     conversation = _Conversation(database, own)
     subject = _Subject(database, own._replace(next_message=conversation.next_message), weights or {})
-    elsewhere = [*_find_refutations(database, own), *_find_elsewhere(database, subject, others)]
-    last = max(elsewhere, key=lambda one: one.place, default=own)
-    following = _Conversation(database, last).follow(subject) if last.place > own.place else []
     here = [*conversation.follow_back(subject), subject.own, *conversation.follow(subject)]
+    elsewhere = [*_find_refutations(database, here), *_find_elsewhere(database, subject, others)]
+    last = max(elsewhere, key=lambda one: one.place, default=own)
+    following = []
+    if last.place > own.place:
+        following = _Conversation(database, last).follow(_Subject(database, last, weights or {}))
     found = {(one.item.conversation_id, one.ending.first_index): one for one in (*elsewhere, *following, *here)}
     return sorted(found.values(), key=lambda one: one.place)
 
@@ -204,7 +224,7 @@ class _Subject:
             return True
         if self.errors and is_shared_error(self.request, request, self.errors & extract_errors(one.turns)):
             return True
-        return not self.files.isdisjoint(_find_files(one)) and self.measure(request) >= NAMED
+        return not self.files.isdisjoint(_find_files(one)) and self.measure(request) >= NAMED_WITH_FILE
 
     def is_repaired_in(self, one: ThreadEpisode) -> bool:
         """Check whether an episode ran a command with success that failed in the own one, with the same argument."""
@@ -228,7 +248,6 @@ class _Conversation:
         self._after = outcomes.after(
             database, item.project, str(item.conversation_id), ending.last_index, MAX_DISTANCE + 1
         )
-        self._ended = Ended(item.id, item.content[:COMPARED], (item.project, ""), item.timestamp, ending)
 
     @property
     def next_message(self) -> str:
@@ -238,14 +257,14 @@ class _Conversation:
     def follow(self, subject: _Subject) -> list[ThreadEpisode]:
         """Return the later episodes of the thread, in order."""
         found: list[ThreadEpisode] = []
-        last, is_open, gap = self._ended, False, 0
+        last, is_open, gap = self._own, False, 0
         for place, one in enumerate(self._after[:MAX_DISTANCE]):
             loaded = self._load(one, self._after[place + 1].text if place + 1 < len(self._after) else "")
-            rejects = not gap and goes_on(last, one)
-            is_open = is_open or (rejects and reports_trouble(one.text))
-            if rejects or self._joins(subject, loaded, is_open=is_open):
+            follows = not gap and goes_on(last, loaded, subject)
+            is_open = is_open or (follows and reports_trouble(one.text))
+            if follows or self._joins(subject, loaded, is_open=is_open):
                 found.append(loaded)
-                last, gap = one, 0
+                last, gap = loaded, 0
                 is_open = (is_open or reports_trouble(one.text)) and one.ending.outcome != "worked"
             elif (gap := gap + 1) > MAX_GAP:
                 break
@@ -254,15 +273,17 @@ class _Conversation:
     def follow_back(self, subject: _Subject) -> list[ThreadEpisode]:
         """Return the earlier episodes of the thread, in order."""
         found: list[ThreadEpisode] = []
-        following, gap = self._ended, 0
+        following, gap = self._own, 0
         before = outcomes.before(self._database, self._own.item, self._own.ending.first_index, MAX_DISTANCE)
-        next_messages = [*(one.text for one in before[1:]), self._ended.text]
+        next_messages = [*(one.text for one in before[1:]), self._own.item.content]
         for one, next_message in zip(before[::-1], next_messages[::-1], strict=False):
             loaded = self._load(one, next_message)
-            replies = not gap and (goes_on(one, following) or (not found and adds_nothing(self._own, loaded.text)))
+            replies = not gap and (
+                goes_on(loaded, following, subject) or (not found and adds_nothing(self._own, loaded.text))
+            )
             if replies or self._joins(subject, loaded, is_open=False):
                 found.append(loaded)
-                following, gap = one, 0
+                following, gap = loaded, 0
             elif (gap := gap + 1) > MAX_GAP:
                 break
         return found[::-1]
@@ -272,7 +293,9 @@ class _Conversation:
 
     def _joins(self, subject: _Subject, one: ThreadEpisode, *, is_open: bool) -> bool:
         """Check whether an episode that does not reply to the thread is about the same thing."""
-        request = one.item.content
+        request = one.request
+        if turns_to_another_thing(request):
+            return False
         if is_open:
             return subject.measure(one.text) >= HINTED or subject.is_named_in(one)
         if subject.is_repaired_in(one):
@@ -283,12 +306,17 @@ class _Conversation:
         return subject.is_requested_in(request) or (is_named and reports_trouble(request))
 
 
-def goes_on(before: Ended, one: Ended) -> bool:
-    """Return whether an episode goes on with the one right before it: it rejects that, or names nothing of its own."""
-    ending = before.ending
-    if is_failed_by_next(ending) or ending.outcome == "stopped":
+def goes_on(before: ThreadEpisode, one: ThreadEpisode, subject: _Subject) -> bool:
+    """Return whether an episode goes on with the one right before it: it rejects that, refers to it, or is about the subject."""
+    request, ending = one.request, before.ending
+    if is_failed_by_next(ending) or ending.outcome in ("failed", "stopped") or not names_topic(request):
         return True
-    return ending.outcome != "worked" and not names_topic(one.text)
+    if turns_to_another_thing(request):
+        return False
+    least = max(HINTED, OWN_SHARE * measure_topic(request))
+    is_settled = ending.outcome == "worked"
+    shares = subject.measure(request) >= least or (not is_settled and subject.measure(one.text) >= NAMED)
+    return shares or is_reply(request, before.answers[-1] if before.answers else "")
 
 
 def is_failed_by_next(ending: Ending) -> bool:
@@ -307,15 +335,10 @@ def adds_nothing(one: ThreadEpisode, known: str) -> bool:
     """
     request, answer = find_instruction(one.item.content), "\n".join(one.answers)
     commands = [run.command for run in last_runs(one.turns)]
-    is_only_git = bool(commands) and all(command.startswith("git ") for command in commands)
-    if not answer or (is_only_git and not names_topic(request)):
-        return True
-    if (
-        commands
-        or len(answer) > LONGEST_ACKNOWLEDGEMENT
-        or any(True for turn in one.turns for _ in changed_files(turn))
-    ):
-        return False
+    if len(answer) > LONGEST_ACKNOWLEDGEMENT or any(True for turn in one.turns for _ in changed_files(turn)):
+        return bool(commands) and all(map(is_only_git, commands)) and not names_topic(request)
+    if commands or not answer:
+        return all(map(is_only_git, commands))
     sentences = split_sentences(request)
     asks = "?" in request or "？" in request or (len(sentences) > 1 and names_topic(sentences[-1]))
     new = {word: worth for word, worth in topic_words(answer).items() if word not in words(f"{known}\n{request}")}
@@ -338,9 +361,9 @@ def _stem(word: str) -> str:
     return word.removesuffix("s")
 
 
-def _find_refutations(database: Database, own: ThreadEpisode) -> list[ThreadEpisode]:
-    """Return the later episodes whose message refutes the own one, and those that the own one refutes."""
-    ids = [turn.id for turn in own.turns if is_user_turn(turn)]
+def _find_refutations(database: Database, here: Sequence[ThreadEpisode]) -> list[ThreadEpisode]:
+    """Return the later episodes whose message refutes one of the thread, and those that one of the thread refutes."""
+    ids = [turn.id for one in here for turn in (one.item, *one.turns) if is_user_turn(turn)]
     linked = [*refutations.find_refuting(database, ids), *refutations.find_refuted(database, ids)]
     return [one for item in turns.items(database, linked) if (one := _load_of_turn(database, item))]
 
@@ -416,6 +439,7 @@ def describe_attempt(
     rows: Sequence[Item],
     next_message: str = "",
     weights: Mapping[str, float] | None = None,
+    width: int = CONCLUSION_WIDTH,
 ) -> Attempt:
     """Return the short form of the item's episode, whose last turns are given.
 
@@ -423,16 +447,15 @@ def describe_attempt(
         rows: turns of the episode, the last ones among them.
         next_message: the user's next message, which is quoted as the words about the attempt.
         weights: of the words of a query, which the conclusion should answer.
+        width: characters of the conclusion; a wider one has more of what answers the query.
     """
     where = cited_place(item)
     answers = [turn.content for turn in rows if turn.role == "assistant"]
-    conclusion = (
-        find_conclusion(answers[-1], weights or {}) or first_sentences(answers[-1], CONCLUSION_WIDTH) if answers else ""
-    )
+    conclusion = _conclude("\n".join(answers), weights or {}, width) if answers else "; ".join(actions_of(rows)[::-1])
     return Attempt(
         str(item.id),
         first_sentences(find_instruction(item.content), REQUEST_WIDTH),
-        cut_at_word(" ".join(conclusion.split()), CONCLUSION_WIDTH),
+        cut_at_word(" ".join(conclusion.split()), width),
         ending.outcome,
         ending.shown_by,
         item.timestamp,
@@ -441,6 +464,13 @@ def describe_attempt(
         signal="" if ending.outcome == "unknown" else ending.signal,
         reply=ending.shown_by if ending.signal == SIGNAL else quote_reply(next_message, ending),
     )
+
+
+def _conclude(answer: str, weights: Mapping[str, float], width: int) -> str:
+    """Return the conclusion of an answer, or of a wider one the sentences that answer the query."""
+    if width > CONCLUSION_WIDTH:
+        return key_sentences(answer, weights, width)
+    return find_conclusion(answer, weights) or first_sentences(answer, width)
 
 
 def cite_attempts(database: Database, attempts: Sequence[Attempt]) -> dict[str, Attempt]:

@@ -28,6 +28,8 @@ HEADING_TOPIC = 1.0
 """Topic that a heading needs, or a line that only opens what follows; "## User Input" is a form that somebody filled in."""
 LEAST_PROSE = 0.5
 """Share of words in a sentence; less is code."""
+WHOLE_SENTENCE = 4
+"""Words of a sentence that is preferred to a shorter one before it ("Priya again.")."""
 LEAST_WORDS = 2
 """Words of a sentence; one word alone ("test") names nothing."""
 
@@ -119,7 +121,8 @@ def _pick_sentence(text: str) -> tuple[float, str] | None:
     pasted = split_paste(_COMMAND.sub("", text))
     sentences = [(_measure(sentence), _strip_marks(sentence)) for sentence in _split_sentences(pasted.typed)]
     weakest = sentences[0] if sentences else (0.0, _strip_marks(pasted.error)) if pasted.error else None
-    return next((one for one in sentences if one[0] >= LEAST_TOPIC), weakest)
+    naming = [one for one in sentences if one[0] >= LEAST_TOPIC]
+    return next((one for one in naming if len(one[1].split()) >= WHOLE_SENTENCE), naming[0] if naming else weakest)
 
 
 def _split_sentences(typed: str) -> Iterator[str]:

@@ -7,13 +7,14 @@ one of the first.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pastchats_memory.episodes.next_message import reports_trouble
-from pastchats_memory.model import FAILURES, NEXT_MESSAGE, Outcome, RecallBlock, RecallEntry
+from pastchats_memory.model import FAILURES, NEXT_MESSAGE, Attempt, Outcome, RecallBlock, RecallEntry
 from pastchats_memory.text.display import quote
-from pastchats_memory.text.excerpt import ELLIPSIS, excerpt
+from pastchats_memory.text.excerpt import ELLIPSIS, excerpt, weigh_matches
 from pastchats_memory.text.key_sentences import Line, join_lines, list_lines
 from pastchats_memory.text.sentences import cut_at_word
 from pastchats_memory.text.tokens import Counter
@@ -23,13 +24,19 @@ LEAST_WIDTH = 60
 """Characters of the shortest question and answer. A question only names the problem."""
 EVIDENCE_WIDTH = 160
 """Characters of a shortened quotation behind an outcome."""
+ATTEMPT_WIDTH = 130
+"""Characters of an earlier attempt; a longer one, which matched, keeps half."""
 SHARES = (1.0, 0.5, 0.4, 0.3)
 """Share of its worth that a part has in the first entry, the second, the third, and any later one (`benchmarks/usefulness.py`)."""
 ENDS = 0.3
 """Share of the room that the ends of entries take before details compete for it."""
 ACTIONS, EARLIER, REJECTED = 0.01, 0.01, 0.025
 """Worth of the actions of an entry, of an earlier attempt, and of one that the user rejected, on the scale of lines
-(`text.key_sentences`)."""
+(`text.key_sentences`). An attempt is worth the question's words, too."""
+REQUEST, REST_OF_REQUEST = 0.03, 0.012
+"""Worth of the request, which is often what the user decided, and of one whose start the title shows."""
+TITLE_START = 40
+"""Characters by which a request is known in a title."""
 
 
 def fit_budget(
@@ -72,13 +79,15 @@ def _strip(entry: RecallEntry, weights: Mapping[str, float], width: int) -> Reca
 
 
 def _shorten_outcome(outcome: Outcome) -> Outcome:
-    """Return an outcome with a short quotation, or without one if nothing is decided. A refusal is never left out."""
-    if outcome.verdict == "unknown" and not reports_trouble(outcome.shown_by):
-        return Outcome(signal=outcome.signal)
+    """Return an outcome with a short quotation, or without one if something else shows it. The user's words are never left out."""
     if outcome.verdict == "worked" and outcome.basis not in ("", NEXT_MESSAGE):
         return outcome._replace(evidence=())
     shown = tuple(one._replace(quotation=cut_at_word(one.quotation, EVIDENCE_WIDTH)) for one in outcome.evidence[-1:])
     return outcome._replace(evidence=shown)
+
+
+def _shorten_attempt(attempt: Attempt) -> Attempt:
+    return attempt._replace(answered=cut_at_word(attempt.answered, max(ATTEMPT_WIDTH, len(attempt.answered) // 2)))
 
 
 class _Part(NamedTuple):
@@ -90,9 +99,15 @@ class _Part(NamedTuple):
     text: str
     """As it is shown."""
     line: Line | None = None
-    """A line of the answer. Without one, the part is an earlier attempt or the actions."""
+    """A line of the answer. Without one, the part is an earlier attempt, the request or the actions."""
     before: int | None = None
     """Number of an earlier attempt."""
+    is_request: bool = False
+
+    @property
+    def is_done(self) -> bool:
+        """Return whether it is the actions."""
+        return self.line is None and self.before is None and not self.is_request
 
 
 def _order_places(entries: Sequence[RecallEntry]) -> list[int]:
@@ -128,7 +143,7 @@ class _Selection:
             if self._chosen and self._left < (1 - ENDS) * left:
                 break
             own = [part for part in self._parts if part.entry == place]
-            first = [self._lines[place, 0]] if (place, 0) in self._lines else []
+            first = [self._lines[place, 0]] if (place, 0) in self._lines else [one for one in own if one.is_done]
             any(map(self._add, [*first, *own]))
         for part in self._parts:
             if part.worth > 0 and not (part.line and part.line.opens):
@@ -160,8 +175,13 @@ class _Selection:
             yield _Part(place, share * line.worth, f"{quote(line.text)}\n", line)
         for number, attempt in enumerate(entry.before):
             is_rejected = attempt.outcome in FAILURES or reports_trouble(attempt.reply)
-            worth = REJECTED if is_rejected else EARLIER
-            yield _Part(place, share * worth, f"{render_earlier(attempt)}\n", before=number)
+            text = f"{render_earlier(_shorten_attempt(attempt))}\n"
+            about = weigh_matches(text, weights) / (sum(weights.values()) or 1.0) / math.sqrt(len(text.encode()))
+            yield _Part(place, share * (about + (REJECTED if is_rejected else EARLIER)), text, before=number)
+        if entry.title and entry.asked:
+            request = cut_at_word(entry.asked, EVIDENCE_WIDTH)
+            worth = REST_OF_REQUEST if entry.title[:TITLE_START] in entry.asked else REQUEST
+            yield _Part(place, share * worth, f"Asked: > {request}\n", is_request=True)
         if entry.done or not lines:
             yield _Part(place, share * ACTIONS, f"{render_actions(entry.done)}\n")
 
@@ -173,9 +193,11 @@ class _Selection:
         entry = self._entries[place]
         lines = sorted((part.line for part in chosen if part.line), key=lambda line: line.place)
         before = sorted(part.before for part in chosen if part.before is not None)
-        has_actions = any(part.line is None and part.before is None for part in chosen)
+        has_actions = any(part.is_done for part in chosen)
+        has_request = any(part.is_request for part in chosen)
         return self._stripped[place]._replace(
             answered=join_lines(lines) or None,
-            before=tuple(entry.before[number] for number in before),
+            before=tuple(_shorten_attempt(entry.before[number]) for number in before),
             done=entry.done if has_actions else (),
+            asked=cut_at_word(entry.asked or "", EVIDENCE_WIDTH) if has_request else self._stripped[place].asked,
         )

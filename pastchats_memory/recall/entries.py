@@ -13,6 +13,7 @@ from pastchats_memory.episodes.judgement import SIGNAL
 from pastchats_memory.episodes.load import load_episode, present_outcome
 from pastchats_memory.episodes.next_message import names_topic, quote_reply, reports_trouble
 from pastchats_memory.episodes.threads import (
+    CONCLUSION_WIDTH,
     ThreadEpisode,
     adds_nothing,
     build_thread,
@@ -23,7 +24,7 @@ from pastchats_memory.episodes.threads import (
 from pastchats_memory.episodes.titles import name_episode
 from pastchats_memory.model import FAILURES, RESOLVED, Edits, Hit, Item, Outcome, RecallEntry, StoredTask
 from pastchats_memory.recall.request import RecallRequest
-from pastchats_memory.recall.selection import put_named_first
+from pastchats_memory.recall.selection import choose_first
 from pastchats_memory.search.hits import add_snippet, move_hit
 from pastchats_memory.store import turns
 from pastchats_memory.store.database import Database
@@ -31,6 +32,7 @@ from pastchats_memory.text.excerpt import excerpt, weigh_matches
 from pastchats_memory.text.instruction import find_instruction
 from pastchats_memory.text.key_sentences import find_conclusion, key_sentences
 from pastchats_memory.text.sentences import cut_at_word
+from pastchats_memory.text.topics import measure_topic
 
 QUESTION_WIDTH, ANSWERED_WIDTH, FIRST_WIDTH = 240, 900, 1200
 """Characters of the question, of an answer's sentences, and of those of the first answer. The question only names the problem, the
@@ -41,8 +43,14 @@ MOST_EPISODES = 8
 """Threads of which entries are made."""
 MOST_ANSWERS = 3
 """Last answers of an episode about the question from which key sentences are taken."""
-MOST_EARLIER = 3
-"""Earlier attempts of a thread that are shown."""
+MOST_EARLIER = 6
+"""Earlier attempts of a thread that are shown: the one that matched, rejected ones, those about the question."""
+FULL_REPLY = 1.0
+"""Topic of a user's reply for which an attempt is shown that adds nothing else."""
+REJECTED = 0.25
+"""Share of the question's weight that the user's rejection of an earlier attempt is worth."""
+MATCHED_WIDTH = 400
+"""Characters of the conclusion of an earlier attempt that matched."""
 NEAR_DUPLICATE = 0.85
 """Share of common words above which two entries are duplicates."""
 _WORD = re.compile(r"[^\W_]+")
@@ -58,7 +66,7 @@ def build_entries(
         builder.add(hit, stored.get(int(hit.id)) if hit.task is None else None)
         if len(builder.entries) == max(request.search.limit, MOST_EPISODES):
             break
-    return put_named_first(builder.entries, builder.texts, request.search.text, weights)
+    return choose_first(builder.entries, builder.texts, request.search.text, weights)
 
 
 class _Shown(NamedTuple):
@@ -118,7 +126,7 @@ class _Builder:
         excluded = self._request.exclude_conversation
         thread = [one for one in whole if excluded is None or one.item.conversation_id != excluded]
         own = next(one for one in thread if one.ending == ending and one.turns is episode)
-        shown = _choose_end(thread, own, self._request.search.filters.outcomes)
+        shown = _choose_end(thread, own, self._request.search.filters.outcomes, self._weights)
         is_repeated = self._is_shown(shown.end.item)
         self._spans += [(one.item.project, one.item.conversation_id, *one.ending[:2]) for one in thread]
         parts = {str(turn.id) for one in (own, shown.end) for turn in one.turns}
@@ -134,31 +142,30 @@ class _Builder:
         )
 
     def _build_of_thread(self, hit: Hit, item: Item, shown: _Shown) -> RecallEntry:
-        is_own = shown.end is shown.own
-        end, matched = shown.end, item
+        end = shown.end
+        is_own = end is shown.own
         if not is_own:
             episode, _ = load_episode(self._database, end.item)
             item, end = end.item, end._replace(turns=episode)
         width = ANSWERED_WIDTH if self.entries else FIRST_WIDTH
         entry = _build_entry(move_hit(hit, item), item, end, self._weights, self._request, width)
-        if not is_own and not _is_rejected(shown.own):
-            answers = [turn for turn in shown.own.turns if turn.role == "assistant"]
-            texts = (
-                _relevant_answers(_drop_refuted(answers, shown.own.turns), self._weights, matched) if answers else []
-            )
-            more = key_sentences("\n".join(texts), self._weights, width // 2)
-            entry = entry._replace(answered=_join_distinct(entry.answered or "", more))
-        return self._add_thread(entry._replace(title=self._name(shown.first.item)), end, shown)
+        if not is_own:
+            entry = entry._replace(hit=add_snippet(hit, self._weights), question=move_hit(hit, item))
+        return self._add_thread(entry._replace(title=self._name(shown.first)), end, shown)
 
-    def _name(self, item: Item) -> str:
-        return name_episode(self._database, item.content, item.project, item.conversation_id)
+    def _name(self, one: ThreadEpisode) -> str:
+        return name_episode(self._database, one.request, one.item.project, one.item.conversation_id)
 
     def _add_thread(self, entry: RecallEntry, end: ThreadEpisode, shown: _Shown) -> RecallEntry:
         """Return the entry with its evidence, earlier attempts, and what followed."""
         database = self._database
         before = [
-            describe_attempt(one.item, one.ending, one.turns, one.next_message, self._weights) for one in shown.before
-        ]
+            describe_attempt(
+                one.item, one.ending, one.turns, one.next_message, self._weights,
+                MATCHED_WIDTH if one is shown.own else CONCLUSION_WIDTH,
+            )
+            for one in shown.before
+        ]  # fmt: skip
         last = shown.last and describe_attempt(
             shown.last.item, shown.last.ending, shown.last.turns, weights=self._weights
         )
@@ -173,33 +180,51 @@ class _Builder:
         )
 
 
-def _choose_end(thread: Sequence[ThreadEpisode], own: ThreadEpisode, wanted: Sequence[str]) -> _Shown:
+def _choose_end(
+    thread: Sequence[ThreadEpisode], own: ThreadEpisode, wanted: Sequence[str], weights: Mapping[str, float]
+) -> _Shown:
     """Return the last episode that adds something, with the earlier attempts that lead to it.
 
     If a filter names outcomes, return the last episode with one of them.
     """
-    useful = _drop_mere_replies(thread)
+    useful = _drop_mere_replies(thread, own)
     last = useful[-1] if useful else own
     fitting = [one for one in useful if one.ending.outcome in wanted] if wanted else [last]
     end = fitting[-1] if fitting else own
-    earlier = [one for one in useful if one.place < end.place]
-    chosen = earlier[-MOST_EARLIER:]
-    if own in earlier and own not in chosen:
-        chosen = [own, *chosen[1:]]
-    first = next((one for one in thread if names_topic(one.item.content)), end)
+    earlier = [one for one in thread if one.place < end.place and (one in useful or _is_answered_fully(one))]
+    rejected = REJECTED * sum(weights.values())
+
+    def rate(one: ThreadEpisode) -> tuple[bool, float, tuple[str, int]]:
+        return one is own, weigh_matches(one.text, weights) + rejected * _is_rejected(one), one.place
+
+    best: list[ThreadEpisode] = []
+    for one in sorted(earlier, key=rate, reverse=True):
+        if not any(_are_alike(_words(one.text), _words(other.text)) for other in best):
+            best.append(one)
+    chosen = sorted(best[:MOST_EARLIER], key=lambda one: one.place)
+    first = next((one for one in thread if names_topic(one.request)), end)
     return _Shown(own, end, chosen, first, last if last.place > end.place else None)
 
 
-def _drop_mere_replies(thread: Sequence[ThreadEpisode]) -> list[ThreadEpisode]:
-    """Return the episodes of a thread with an answer that begin a part of it, or add something to those before them."""
+def _drop_mere_replies(thread: Sequence[ThreadEpisode], own: ThreadEpisode) -> list[ThreadEpisode]:
+    """Return the episodes of a thread that begin a part of it, or add something; the own one as well, unless it ends the thread."""
     known: dict[str | None, str] = {}
     useful: list[ThreadEpisode] = []
     for one in thread:
         conversation = one.item.conversation_id
-        if one.answers and (conversation not in known or not adds_nothing(one, known[conversation])):
+        if (one.answers or any(True for turn in one.turns for _ in changed_files(turn))) and (
+            conversation not in known or not adds_nothing(one, known[conversation])
+        ):
             useful.append(one)
         known[conversation] = f"{known.get(conversation, '')}\n{one.text}"
+    if own.answers and own not in useful and useful and own.place < useful[-1].place:
+        return sorted([own, *useful], key=lambda one: one.place)
     return useful
+
+
+def _is_answered_fully(one: ThreadEpisode) -> bool:
+    """Check whether an attempt with an answer got a reply that says something of its own."""
+    return bool(one.answers) and measure_topic(find_instruction(one.next_message)) >= FULL_REPLY
 
 
 def _is_rejected(one: ThreadEpisode) -> bool:
@@ -225,11 +250,12 @@ def _build_entry(
     episode = end.turns
     questions = [turn for turn in episode if turn.role == "user"] or list(filter(_is_instruction, episode))
     question = item if item.role == "user" else (questions[0] if questions else None)
+    done = () if item.role == "note" else actions_of(episode)
     plans_and_answers = [turn for turn in episode if turn.role == "assistant"]
     answers = (
         [turn for turn in plans_and_answers if turn.metadata.get("kind") != "plan"]
         or plans_and_answers
-        or [turn for turn in episode if turn.role == "tool"]
+        or ([] if done else [turn for turn in episode if turn.role == "tool"])
     )
     standing = _drop_refuted(answers, episode)
     answered = item.content if item.role == "note" else "\n".join(_relevant_answers(standing, weights, item))
@@ -242,7 +268,7 @@ def _build_entry(
         outcome=Outcome(end.ending.outcome),
         is_current=hit.source_project == request.current_project,
         question=None if question is None or question.id == item.id else move_hit(hit, question),
-        done=() if item.role == "note" else actions_of(episode),
+        done=done,
         edits=Edits(
             frozenset(name for turn in episode for name in changed_files(turn)),
             episode[0].timestamp,
@@ -325,7 +351,11 @@ def drop_alike(entries: Sequence[RecallEntry], others: Sequence[RecallEntry]) ->
 
 
 def _vocabulary(entry: RecallEntry) -> frozenset[str]:
-    return frozenset(_WORD.findall(f"{entry.asked} {entry.answered}".lower()))
+    return _words(f"{entry.asked} {entry.answered}")
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.lower()))
 
 
 def _are_alike(first: frozenset[str], second: frozenset[str]) -> bool:

@@ -6,7 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 from pastchats_memory.model import Hit, Hits, RecallEntry
+from pastchats_memory.text.excerpt import weigh_matches
 from pastchats_memory.text.topics import topic_words
+from pastchats_memory.text.words import words
 
 LEAST_RELEVANCE = 0.5
 """Best relevance below which recall returns nothing. Of questions about things that the memory lacks, 5 % reach it; of the
@@ -28,6 +30,10 @@ DECISIVE = 0.6
 """Share of the most telling word's worth that a further word needs to say what a question is about."""
 RIVAL = 0.5
 """Share of the first entry's relevance that one needs to lead in its place."""
+LATER = 0.8
+"""Share of the question's weight in the first entry that a later one of its project needs to lead in its place."""
+SUBJECT, SUBJECT_SHARE = 1.0, 0.5
+"""Worth of the names in the title of a later entry that the first one has, and their share, for the same effect."""
 EQUAL_RELEVANCE = 0.1
 """Difference of relevance up to which entries of two memories are equals."""
 NEAR_TIE = 0.1
@@ -103,10 +109,10 @@ def _conversation(hit: Hit) -> str:
     return hit.id if hit.conversation_id is None else f"{hit.source_project}\n{hit.conversation_id}"
 
 
-def put_named_first(
+def choose_first(
     entries: Sequence[RecallEntry], texts: Sequence[str], question: str, weights: Mapping[str, float]
 ) -> list[RecallEntry]:
-    """Return the entries, led by one that names what the question is about, if any does.
+    """Return the entries, led by one that names what the question is about, if any does, and by the latest of its project.
 
     Args:
         entries: best first.
@@ -114,14 +120,35 @@ def put_named_first(
         question: whose rare words and names count.
         weights: of the words that the memory knows.
     """
-    words = _find_decisive(question, weights) if len(entries) > 1 else []
-    if not words or _names_any(texts[0], words):
+    if len(entries) < 2:  # noqa: PLR2004 - one leads anyway
         return list(entries)
-    least = RIVAL * _relevance(entries[0])
-    for place, (entry, text) in enumerate(zip(entries, texts, strict=True)):
-        if _relevance(entry) >= least and _names_any(text, words):
-            return [entry, *entries[:place], *entries[place + 1 :]]
-    return list(entries)
+    decisive = _find_decisive(question, weights)
+    named = (place for place, text in enumerate(texts) if decisive and _names_any(text, decisive))
+    place = next((one for one in named if _is_rival(entries[one], entries[0])), 0)
+    place = _find_latest(place, entries, texts, [weigh_matches(text, weights) for text in texts])
+    return [entries[place], *entries[:place], *entries[place + 1 :]]
+
+
+def _is_rival(entry: RecallEntry, first: RecallEntry) -> bool:
+    return _relevance(entry) >= RIVAL * _relevance(first)
+
+
+def _find_latest(place: int, entries: Sequence[RecallEntry], texts: Sequence[str], worths: Sequence[float]) -> int:
+    """Return the place of the latest entry that is about the question as much as one, or names its subject: it knows how that went on."""
+    own, known = entries[place], set(words(texts[place]))
+
+    def is_later(one: int) -> bool:
+        entry = entries[one]
+        is_same = entry.hit.source_project == own.hit.source_project and entry.hit.task is None and own.hit.task is None
+        is_after = (entry.first.timestamp or "") > (own.first.timestamp or "")
+        if not (is_same and is_after and _is_rival(entry, own)):
+            return False
+        named = topic_words(entry.title)
+        shared = sum(worth for word, worth in named.items() if word in known)
+        return worths[one] >= LATER * worths[place] or shared >= max(SUBJECT, SUBJECT_SHARE * sum(named.values()))
+
+    later = filter(is_later, range(len(entries)))
+    return max(later, key=lambda one: entries[one].first.timestamp or "", default=place)
 
 
 def _find_decisive(question: str, weights: Mapping[str, float]) -> list[str]:

@@ -16,6 +16,8 @@ CLEAR_TOPIC = 1.5
 """Topic of a prompt for which nearness is enough in its own project; a vaguer one is near to many rows by chance."""
 CLOSE, NEAR, POSSIBLE, REMOTE = 0.9, 0.65, 0.4, 0.15
 """Relevance that suffices for a clear topic, and with more and more names in the row."""
+VAGUE_TOPIC, NEAR_OWN = 0.5, 0.75
+"""Topic and relevance that suffice in the prompt's own project, if both lists rank the hit first."""
 WEAK_NAME, NAME, NAMES, MANY_NAMES = 0.15, 0.25, 0.35, 1.0
 """Worth of the prompt's names in the row, by their rarity."""
 FIRST_RANKS = 3
@@ -47,7 +49,8 @@ def _is_supported(hit: Hit, topic: float, *, is_own: bool) -> bool:
         return by_names and (hit.relevance is None or hit.relevance >= REMOTE)
     is_first = len(ranks) > 1
     return (
-        (hit.relevance >= CLOSE and topic >= CLEAR_TOPIC and (is_own or hit.named >= WEAK_NAME))
+        (hit.relevance >= NEAR_OWN and topic >= VAGUE_TOPIC and is_own and is_first)
+        or (hit.relevance >= CLOSE and topic >= CLEAR_TOPIC and (is_own or hit.named >= WEAK_NAME))
         or (hit.relevance >= NEAR and hit.named >= (WEAK_NAME if is_first else NAME))
         or (hit.relevance >= POSSIBLE and hit.named >= NAMES and is_first)
         or (hit.relevance >= REMOTE and by_names)

@@ -13,9 +13,9 @@ from pastchats_memory.text.identifiers import is_foreign
 from pastchats_memory.text.topics import ANY_PROJECT_TOPIC, topic_words
 from pastchats_memory.text.words import FUNCTION_WORDS, words
 
-LEAST_NAMED = 0.2
+LEAST_NAMED = 0.18
 """Worth of the prompt's names that one row needs."""
-LEAST_NAMED_SHARE = 0.2
+LEAST_NAMED_SHARE = 0.15
 """Share of the worth of all names that it needs, unless it has as much as one whole name."""
 FREQUENT_NAMED, MOST_WORDS = 0.14, 0.5
 """Worth of the names that is enough if a row has most of the weight of the prompt's words."""

@@ -49,6 +49,12 @@ def find_purpose(command: str) -> str:
     return " && ".join(part for part in parts if part and not is_read_only(part))
 
 
+def is_only_git(command: str) -> bool:
+    """Return whether every part of a command that does something is one of git."""
+    purpose = find_purpose(command)
+    return all(part.startswith("git ") for part in purpose.split(" && ")) if purpose else command.startswith("git ")
+
+
 def _split_parts(line: str) -> list[str]:
     """Return the commands of a line, split at separators outside quotation marks."""
     masked = _QUOTED.sub(lambda found: "_" * len(found[0]), line)

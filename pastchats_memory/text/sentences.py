@@ -18,13 +18,14 @@ def split_sentences(text: str) -> list[str]:
     return [" ".join(part.split()) for part in _GAP.split(text) if part.strip()]
 
 
-def first_sentences(text: str, width: int, must: Callable[[str], bool] | None = None) -> str:
+def first_sentences(text: str, width: int, must: Callable[[str], bool] | None = None, most: int = 0) -> str:
     """Return whole sentences from the start that fit `width` characters; a longer first one is cut at its end.
 
     Args:
         text: prose.
         width: most characters.
         must: which sentence has to be there, whatever stands before it.
+        most: characters of the first sentences together with that one; without room for both, it stands alone.
     """
     sentences = split_sentences(text)
     chosen = ""
@@ -35,6 +36,8 @@ def first_sentences(text: str, width: int, must: Callable[[str], bool] | None = 
         chosen = longer
     needed = next(filter(must, sentences), "") if must else ""
     if needed and needed not in chosen:
+        if chosen and len(both := f"{chosen} {needed}") <= most:
+            return both
         return cut_at_word(needed, width)
     return chosen or cut_at_word(sentences[0] if sentences else "", width)
 

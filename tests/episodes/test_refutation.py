@@ -14,6 +14,8 @@ from pastchats_memory.episodes.refutation import find_refuting_sentence
         "The lock hasn't helped: two workers still send it.",
         "Raising the limit had no effect on the queue.",
         "The filter only hid the warning.",
+        "Raising the limit fixed nothing, it only took longer.",
+        "So much for the trap, they walk around it.",
         "The timeouts are back since last night.",
         "The cache was the wrong place for it.",
         "The sensor still sleeps despite the new firmware.",
@@ -41,6 +43,7 @@ def test_a_sentence_that_a_remedy_did_not_help_is_recognised(message: str) -> No
         "The pool cured the timeouts.",
         "Make the export faster, and write a test for it.",
         "The server is back up again.",
+        "She says everything is back, all 340 of them.",
     ],
 )
 def test_another_sentence_refutes_nothing(message: str) -> None:

@@ -10,6 +10,7 @@ import pytest
 from irrigation import REFUTATION, TIMEOUTS, WARNING, write_history
 
 from pastchats_memory import Memory
+from pastchats_memory.episodes.next_message import is_reply, turns_to_another_thing
 from pastchats_memory.model import RecallBlock
 
 TIMEOUT_QUERY = "timeouts of the valve controller from the database"
@@ -94,3 +95,121 @@ def test_a_thread_reads_few_rows_of_a_long_conversation(memory: Memory, tmp_path
     memory.index([tmp_path / "long.jsonl"])
     first, *_ = memory.recall(WARNING_QUERY).entries
     assert first.outcome.shown_by == WARNING[2][1]
+
+
+Exchange = tuple[str, str]
+"""What the person says, and the answer."""
+PUMP: tuple[Exchange, ...] = (
+    (
+        "The pump of the greenhouse stops after ten minutes. Why?",
+        "Its relay overheats, I think. A heat sink would help.",
+    ),
+    ("put a heat sink on it", "I noted a heat sink for the relay in parts.md."),
+    ("mounted, and it stopped after twelve minutes", "Then the relay is not to blame. The float switch may stick."),
+    ("use a reed contact instead of the float", "The driver reads a reed contact in tank.py now, the float is gone."),
+    ("two days without a stop, lovely", "Good to hear."),
+)
+LABELS: tuple[Exchange, ...] = (
+    ("The labels of the seed bags are printed askew. Look at print.py", "The page has no margin, so the driver scales it. A margin of 5 mm would do."),
+    ("make it 8 to be safe", "The margin is 8 mm in print.py."),
+    ("but that printer wants inches", "I converted the margin to inches for that printer, in print.py."),
+    ("straight now, all 40 of them", "Fine."),
+)  # fmt: skip
+
+
+def write_talk(folder: Path, name: str, day: str, *exchanges: Exchange) -> Path:
+    """Write a conversation of the project garden."""
+    turns = [turn for request, answer in exchanges for turn in (("user", request), ("assistant", answer))]
+    lines = [
+        {"conversation_id": name, "project": "garden", "role": role, "content": text, "timestamp": f"{day}T08:{minute:02}:00Z"}
+        for minute, (role, text) in enumerate(turns)
+    ]  # fmt: skip
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("exchanges", "query", "end"),
+    [
+        pytest.param(PUMP, "the pump of the greenhouse stops", "reed contact", id="what the user chose"),
+        pytest.param(LABELS, "labels of seed bags are printed askew", "inches", id="what another device wants"),
+    ],
+)
+def test_a_thread_goes_on_while_the_user_speaks_about_it(
+    memory: Memory, tmp_path: Path, exchanges: tuple[Exchange, ...], query: str, end: str
+) -> None:
+    memory.index([write_talk(tmp_path / "talk", "one", "2026-03-02", *exchanges)])
+    first, *others = memory.recall(query).entries
+    assert not others
+    assert end in (first.answered or "")
+    assert first.before[0].reply == exchanges[1][0]
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        "One more thing: the gate squeaks, which oil do we take?",
+        "Great. Now the gate, it squeaks. Which oil do we take?",
+        "And where do I write down which oil the gate needs?",
+    ],
+)
+def test_a_thread_ends_where_the_user_turns_to_another_thing(memory: Memory, tmp_path: Path, turn: str) -> None:
+    memory.index(
+        [write_talk(tmp_path / "talk", "one", "2026-03-02", *PUMP[:-1], (turn, "Take the resin oil, in oils.md."))]
+    )
+    first, *_ = memory.recall("the pump of the greenhouse stops").entries
+    assert "reed contact" in (first.answered or "")
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "query"),
+    [
+        pytest.param(
+            (("The seeds mould in the box. What now?", "A fan in the box would dry the air."), ("mount a fan then", "The fan runs hourly.")),
+            (("So much for the fan in the box, the seeds mould again. Look closer", "The seeds were wet when they came. I added a day of drying."),),
+            "seeds mould in the box", id="so much for it",
+        ),
+        pytest.param(
+            (("The router loses the barn. Why?", "The barn is far. A second antenna would help."), ("order the antenna then", "Ordered, it is up.")),
+            (("The second antenna for the barn fixed nothing, the router loses it. Find out why", "The cable is broken at the gate. I laid a new one."),),
+            "router loses the barn", id="it fixed nothing",
+        ),
+    ],
+)  # fmt: skip
+def test_the_end_of_the_conversation_that_refutes_a_remedy_leads(
+    memory: Memory, tmp_path: Path, earlier: tuple[Exchange, ...], later: tuple[Exchange, ...], query: str
+) -> None:
+    write_talk(tmp_path / "talk", "one", "2026-03-02", *earlier)
+    memory.index([write_talk(tmp_path / "talk", "two", "2026-04-06", *later)])
+    first, *_ = memory.recall(query).entries
+    assert first.first.conversation_id == "two"
+    assert any(one.reply and one.reply in later[0][0] for one in first.before)
+
+
+@pytest.mark.parametrize(
+    ("message", "turns"),
+    [
+        ("next: the feed for the journal", True),
+        ("good. now the spam, thirty a day", True),
+        ("übrigens, wie spät ist es auf dem Server?", True),
+        ("now it stops after a minute, still wrong", False),
+        ("do the same for the other valve", False),
+    ],
+)
+def test_a_turn_to_another_thing_is_recognised(message: str, turns: bool) -> None:
+    assert turns_to_another_thing(message) == turns
+
+
+@pytest.mark.parametrize(
+    ("message", "answer", "replies"),
+    [
+        ("make it forty", "There are ten.", True),
+        ("longer expiry?", "The lock expires.", True),
+        ("the repeater of my flatmate", "Is there a second access point?", True),
+        ("only the inner network then", "That opens all of it.", True),
+        ("Write a parser for the tide tables of the harbour", "The tests pass.", False),
+    ],
+)
+def test_a_reply_refers_back_or_answers(message: str, answer: str, replies: bool) -> None:
+    assert is_reply(message, answer) == replies

@@ -15,7 +15,7 @@ from pastchats_memory.formats.base.locations import below_home
 from pastchats_memory.formats.base.session import Position, count_images, folder_of, texts_of
 from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tags import REMINDERS, without_spans
-from pastchats_memory.formats.base.tools import text_of_result
+from pastchats_memory.formats.base.tools import parse_printed, text_of_result
 
 SESSIONS, SETTINGS = ".factory/sessions", ".settings.json"
 BLOCKS = ("tool_use", "tool_result")
@@ -26,13 +26,21 @@ DELEGATED = "# Task Tool Invocation"
 def detect(source: SourceFile) -> int:
     """Return 90 for messages with a header, 70 for those with tool blocks, else 0."""
     messages = [record for record in source.sample if _is_message(record)]
-    if messages and any(map(_is_header, source.sample)):
+    if any(map(_is_printed, source.sample)) or (messages and any(map(_is_header, source.sample))):
         return CERTAIN
     return 70 if any(block.get("type") in BLOCKS for each in messages for block in _blocks_of(each)) else 0
 
 
 def _is_header(record: Json) -> bool:
     return record.get("type") == "session_start" and isinstance(record.get("id"), str)
+
+
+def _is_printed(record: Json) -> bool:
+    """Return whether `droid exec --output-format stream-json` printed a record that no other program prints."""
+    kind = record.get("type")
+    return "session_id" in record and (
+        (kind == "tool_call" and "toolName" in record) or (kind == "completion" and "finalText" in record)
+    )
 
 
 def _is_message(record: Json) -> bool:
@@ -66,6 +74,9 @@ class _Session(AgentSession):
         if record.get("type") == "compaction_state":
             summary = text_of(record.get("summaryText"))
             self.builder.add_turn("system", "summary", summary, replace(at, branch="main"))
+        if "session_id" in record:
+            self._add_printed(record, at)
+            return None
         if record.get("type") != "message":
             return None
         content = mapping_of(record.get("message")).get("content")
@@ -73,6 +84,35 @@ class _Session(AgentSession):
             return f"content of a message is a {type(content).__name__}"
         self._add_message(mapping_of(record.get("message")), _blocks_of(record), at)
         return None
+
+    def _add_printed(self, record: Json, at: Position) -> None:
+        """Add a printed record: its texts stand beside its role, and calls are records of their own."""
+        info, call_id = self.builder.info, text_of(record.get("toolCallId")) or text_of(record.get("id"))
+        info.conversation_id = text_of(record["session_id"])
+        info.cwd = info.cwd or folder_of(record.get("cwd"))
+        self.builder.model = text_of(record.get("model")) or self.builder.model
+        match record.get("type"):
+            case "message" if record.get("role") == "user":
+                self.builder.add_prompt(text_of(record.get("text")), at)
+            case "message":
+                self.builder.add_answer(text_of(record.get("text")), at)
+            case "tool_call":
+                self.builder.add_call(call_id, text_of(record.get("toolName")), record.get("parameters"))
+            case "tool_result":
+                value, failed = record.get("value"), record.get("isError") is True
+                output = parse_printed(mapping_of(value), failed=failed)
+                self.builder.add_result(
+                    call_id,
+                    output if isinstance(value, dict) else parse_droid_output(text_of(value), failed=failed),
+                    at,
+                )
+            case "completion" if not self._is_last(text := text_of(record.get("finalText"))):
+                self.builder.add_answer(text, at)
+
+    def _is_last(self, text: str) -> bool:
+        """Return whether the last message has the text that a completion repeats."""
+        last = self.builder.queue.last_message
+        return last is not None and last.role == "assistant" and last.texts[-1].strip() == text.strip()
 
     def _apply_header(self, record: Json) -> None:
         info = self.builder.info
@@ -100,7 +140,7 @@ class _Session(AgentSession):
 
 DROID = Format(
     name="droid",
-    version=3,
+    version=4,
     detect=detect,
     read=_Session.read,
     program="Factory Droid",

@@ -20,6 +20,7 @@ from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapp
 from pastchats_memory.formats.base.sqlite_sessions import SqliteSessions, Tables
 from pastchats_memory.formats.base.tools import ToolResult, parse_printed
 from pastchats_memory.model import Unreadable
+from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 DELEGATED = "subagent"
 """The source of a session that an agent started."""
@@ -29,6 +30,8 @@ COLUMNS = ("id", "timestamp", "active", "compacted", "role", "content", "tool_ca
 """What is known of a message, in the database and in an export."""
 EXPORTED = frozenset({"id", "source", "started_at", "parent_session_id", "messages"})
 """Keys of an exported session."""
+LOGGED = frozenset({"session_id", "platform", "session_start", "messages"})
+"""Keys of the log of a session."""
 
 _SUMMARY = re.compile(r"\[CONTEXT COMPACTION(?: — REFERENCE ONLY)?\] Earlier turns |\[CONTEXT SUMMARY\]:")
 """The beginning of a summary, in any role."""
@@ -66,7 +69,9 @@ def _build_session(
     """Return the session with its messages, each once: a retained message is repeated after a compaction."""
     title, parent = text_of(session.get("title")), text_of(session.get("parent_session_id"))
     metadata: Json = {"title": title, "parent_conversation_id": parent}
-    builder = SessionBuilder(SessionInfo(text_of(session.get("id")), folder_of(session.get("cwd")), metadata=metadata))
+    started = to_the_minute(iso_utc(session.get("session_start")))
+    info = SessionInfo(text_of(session.get("id")), folder_of(session.get("cwd")), started=started, metadata=metadata)
+    builder = SessionBuilder(info)
     builder.model = text_of(session.get("model"))
     branch = "sidechain" if session.get("source") == DELEGATED else "main"
     compacted_messages: set[str] = set()
@@ -83,7 +88,13 @@ def _build_session(
 
 def detect(source: SourceFile) -> int:
     """Return the confidence of a table layout or of exported sessions, or 0. Raises OSError."""
-    return CERTAIN if any(map(_is_exported, source.sample)) else HermesSessions.detect(source)
+    is_known = any(map(_is_exported, source.sample)) or _is_document(source)
+    return CERTAIN if is_known else HermesSessions.detect(source)
+
+
+def _is_document(source: SourceFile) -> bool:
+    """Return whether a file is the log of one session, `session_<id>.json`."""
+    return source.shape == "json" and mapping_of(source.outline).keys() >= LOGGED
 
 
 def _is_exported(record: Json) -> bool:
@@ -95,6 +106,13 @@ def read(source: SourceFile) -> Iterator[Row]:
     """Yield the turns and tasks of one session after the other. Raises OSError."""
     if source.shape == "sqlite":
         yield from HermesSessions.read(source)
+        return
+    if source.shape == "json":
+        log = mapping_of(source.document)
+        rows = (
+            [message.get(column) for column in COLUMNS] for message in map(mapping_of, list_of(log.get("messages")))
+        )
+        yield from _build_session(log | {"id": log.get("session_id")}, rows).flush()
         return
     for item in source.records():
         if isinstance(item, Unreadable):
@@ -148,7 +166,7 @@ def _parse_skill(text: str) -> UserText | None:
 
 HERMES = Format(
     name="hermes",
-    version=4,
+    version=5,
     detect=detect,
     read=read,
     program="Hermes",

@@ -18,6 +18,7 @@ from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import Position, SessionInfo, count_images, folder_of, texts_of
 from pastchats_memory.formats.base.sibling_files import read_sibling, read_sibling_field
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, parse_json, text_of
+from pastchats_memory.formats.base.tags import without_spans
 from pastchats_memory.formats.base.tools import ToolResult
 
 WIRE, SENT, AGENTS, STATE = "wire.jsonl", "context", "agents", "state.json"
@@ -27,6 +28,8 @@ CHECKPOINT = "_checkpoint"
 """Role of a line without words, among the messages that the model received."""
 NOTE, NOTE_ENDS = "<system>", "</system>"
 PERSON = ("", "user")
+DELEGATED, CONTEXT = "subagent", "git-context"
+"""The name of the origin of a subagent's task, and the tag around what the program says above it."""
 """Origins of a message that a person wrote. Other messages in the user's role come from a hook or a reminder."""
 FLAGS = {"cancelled": "interrupted", "error": "api_error", "failed": "api_error"}
 
@@ -105,7 +108,11 @@ class _Session(AgentSession):
     def _add_prompt(self, fields: Json, content: object, at: Position) -> str:
         """Add a prompt and return its text; return `""` if no person typed it."""
         text = texts_of(content).strip()
-        if text_of(mapping_of(fields.get("origin")).get("kind")) not in PERSON:
+        origin = mapping_of(fields.get("origin"))
+        if origin.get("name") == DELEGATED:
+            self.builder.add_turn("system", "prompt", without_spans(text, (CONTEXT,)).strip(), at)
+            return text
+        if text_of(origin.get("kind")) not in PERSON:
             return ""
         images = count_images(content, ("image", "image_url"))
         self.builder.add_typed(text, at, images)
@@ -201,7 +208,7 @@ def locations(environment: Environment) -> Iterator[Path]:
 
 KIMI = Format(
     name="kimi",
-    version=3,
+    version=4,
     detect=has_record(_is_event),
     read=_Session.read,
     program="Kimi",

@@ -80,6 +80,10 @@ _EDITS = LazyPattern(
     words=("SEARCH", "Begin Patch"),
 )
 """Edits that a model writes for its client, with the file's name and fence: finished or not."""
+_OPEN_CODE = LazyPattern(r"(?:[({\[,]|=>|\b(?:then|do|else))\s*\Z")
+"""The end of a line of code that says nothing without the next one."""
+_WIDE_GAP = LazyPattern(r"(?<=\S)\s{3,}(?=\S)")
+"""Blanks by which a terminal lays out its columns."""
 _BARE = LazyPattern(r"^[\W_]*$|^\s*#{1,6}\s|^<{5}|^={5}|^>{5}")
 
 
@@ -87,8 +91,8 @@ def key_sentences(text: str, weights: Mapping[str, float], width: int) -> str:
     """Return at most `width` characters of an answer: the lines that are worth most, in order.
 
     A line is worth the question's words in it, by their `weights`, words of conclusion, and a late position. A line that
-    announces, asks or offers more is worth nothing. Code between fences counts by the question's words alone. Edits for a
-    client are worth nothing. An item of a list comes with the line that introduces it.
+    announces, asks or offers more is worth nothing. Code between fences counts by the question's words alone, and not at
+    all if it only opens what follows. Edits for a client are worth nothing. An item of a list comes with the line that introduces it.
     """
     text = _EDITS.sub("", text).strip()
     if len(text) <= width:
@@ -174,7 +178,9 @@ def _split_lines(text: str) -> list[tuple[str, bool]]:
     found: list[tuple[str, bool]] = []
     for line, is_code in _unwrap_lines(text):
         parts = [line] if is_code or len(line) <= LONG_LINE else _SENTENCE.split(line)
-        found += [(part.strip() if not is_code else part.rstrip(), is_code) for part in parts if part.strip()]
+        found += [
+            (part.rstrip() if is_code else _WIDE_GAP.sub("  ", part.strip()), is_code) for part in parts if part.strip()
+        ]
     return found
 
 
@@ -210,7 +216,7 @@ def _score_line(line: tuple[str, bool], place: float, weights: Mapping[str, floa
         return 0.0
     about = weigh_matches(text, weights) / total
     if is_code:
-        return about
+        return 0.0 if _OPEN_CODE.search(text) else about
     if _ANNOUNCEMENT.search(text):
         return 0.0
     is_solution = _SOLUTION.search(text) is not None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pastchats_memory.text.key_sentences import key_sentences
+from pastchats_memory.text.key_sentences import key_sentences, list_lines
 
 CODE = "```yaml\nkeepalive: 20\ntimeout: 30\nretries: 4\n```"
 
@@ -25,3 +25,16 @@ def test_a_line_that_says_what_to_change_stays_although_it_opens_code(solution: 
 def test_a_line_that_only_opens_what_follows_is_left_out() -> None:
     answer = f"Below is the section:\n{CODE}\nThe broker drops a silent client after its timeout, and then it has to log in again."
     assert "Below is" not in key_sentences(answer, {"broker": 1.0}, 120)
+
+
+def test_a_line_of_code_that_only_opens_what_follows_is_left_out() -> None:
+    code = "```\nconst kiln = openKiln({\n  glaze: 1060,\n});\nif kilnIsCold; then\n  lightKiln --glaze\nfi\n```"
+    shown = key_sentences(f"{code}\n{'The shelf is long. ' * 30}", {"kiln": 1.0, "glaze": 1.0}, 60).split("\n")
+    assert "const kiln = openKiln({" not in shown
+    assert "if kilnIsCold; then" not in shown
+    assert "  lightKiln --glaze" in shown
+
+
+def test_the_columns_of_a_terminal_take_no_room() -> None:
+    line = "The kiln is hot          no sandbox          97% left"
+    assert [one.text for one in list_lines(line, {"kiln": 1.0})] == ["The kiln is hot  no sandbox  97% left"]

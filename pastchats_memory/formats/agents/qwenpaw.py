@@ -5,15 +5,12 @@ Source: the tests of github.com/kenn-io/agentsview. Each entry of the memory is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.chat_messages import add_message
 from pastchats_memory.formats.base.format import CERTAIN, Format, confident
 from pastchats_memory.formats.base.locations import below_home
 from pastchats_memory.formats.base.session import Position, SessionInfo
-from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, text_of
-from pastchats_memory.model import Unreadable
+from pastchats_memory.formats.base.source import Element, Json, Record, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.text.timestamps import LOCAL, iso_utc
 
 MEMORY = ("agent", "memory", "content")
@@ -22,6 +19,7 @@ SESSIONS = "sessions"
 
 class _Session(AgentSession):
     record_noun = "a message and its marks"
+    list_keys = MEMORY
 
     def session_info(self) -> SessionInfo:
         """Return the name of the file, and the workspace in whose folder of sessions it lies."""
@@ -29,12 +27,8 @@ class _Session(AgentSession):
         project = above.rpartition("/")[2] if SESSIONS in self.source.path.parts else None
         return SessionInfo(self.source.path.stem, project=project)
 
-    def records(self) -> Iterator[Record | Unreadable]:
-        for item in self.source.elements(*MEMORY):
-            if isinstance(item, Unreadable):
-                yield item
-            else:
-                yield Record(item.line, next(iter(list_of(item.value)), None))
+    def add_item(self, item: Record | Element) -> str | None:
+        return super().add_item(Record(item.line, next(iter(list_of(item.value)), None)))
 
     def add_record(self, record: Json, line: int) -> str | None:
         moment = iso_utc(record.get("timestamp"), LOCAL)

@@ -25,7 +25,7 @@ from pastchats_memory.files.stored_path import other_machine, resolve_path
 from pastchats_memory.formats.base.source import SQLITE
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import canonical_id, leads_to_task
-from pastchats_memory.text.display import escape_name, escape_path, one_line, sanitise
+from pastchats_memory.text.display import escape_name, escape_path, one_line, remove_controls, sanitise
 from pastchats_memory.views.answers.listing import Listing
 from pastchats_memory.views.answers.opening import OPEN, RESUME, Opened
 from pastchats_memory.views.task_text import render_task
@@ -59,9 +59,10 @@ TEXT_SUFFIXES = frozenset({".md", ".markdown", ".txt", ".log", ".org", ".rst"})
 @click.argument("id_", metavar="ID")
 @click.option("--print", "only_print", is_flag=True, help="Print the editor's command, and open nothing.")
 def command(memory: Memory, id_: str, only_print: bool) -> CommandResult:
-    """Show the conversation of an item at that turn, or its source at its line if that is a text, in $VISUAL, $EDITOR or $PAGER.
+    """Show the conversation of an item at that turn, in $VISUAL, $EDITOR or $PAGER.
 
-    Without a terminal it prints the command that opens the source, as --print does.
+    A source that is a text itself, such as a note, is opened at its line. Without a terminal the command prints what
+    opens the source in your editor, as --print does.
     """
     place = memory.find_source(id_)
     if place is None:
@@ -97,7 +98,7 @@ def _read_text(path: Path) -> str:
         return ""
     text = path.read_bytes()[:MAX_TEXT].decode(errors="replace")
     is_text = path.suffix.lower() in TEXT_SUFFIXES or text.lstrip()[:1] not in ("{", "[")
-    return sanitise(text) if is_text else ""
+    return remove_controls(text) if is_text else ""
 
 
 def _render_conversation(memory: Memory, id_: str) -> tuple[str, int]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 
 from prompt_toolkit import Application
 from prompt_toolkit.application import get_app
@@ -23,9 +25,11 @@ from prompt_toolkit.layout import (
 )
 from prompt_toolkit.layout.containers import AnyContainer
 from prompt_toolkit.styles import Style
+from wcwidth import wrap
 
 from pastchats_memory.cli.options import open_memory
 from pastchats_memory.errors import MemoryFault
+from pastchats_memory.fields import OUTCOMES
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import Hit, Item
 from pastchats_memory.text.display import escape_name, format_time, one_line, sanitise
@@ -43,23 +47,30 @@ PAGE = 10
 NARROW = 100
 """Columns below which the conversation stands under the results."""
 SHOWN = 8000
-"""Characters of a turn."""
-DAY = 10
-"""Characters of an ISO date."""
-HELP = "type to search · ↑ ↓ choose · Enter open · Tab list: r resume, c copy · Esc leave"
+"""Characters of the chosen turn."""
+LINES_BEFORE = 6
+"""Lines of the turns before the chosen one that stay in sight."""
+BRIEF_LINES, BRIEF = 6, 600
+"""Lines and characters of the turns around it."""
+HELP = "type to search · F2 project, F3 agent, F4 outcome · ↑ ↓ · Enter open · Tab list: r resume, c copy · Esc leave"
 STYLE = Style.from_dict({
     "chosen": "reverse", "faint": "ansibrightblack", "head": "bold", "status": "reverse", "mine": "bold ansigreen",
+    "worked": "ansigreen", "failed": "ansired", "mixed": "ansiyellow", "stopped": "ansiblue",
 })  # fmt: skip
+FILTER = re.compile(r'\b(project|agent|outcome):(?:"([^"]*)"|(\S*)) ?')
+"""A filter within the query, such as `agent:codex` or `project:"kiln works"`."""
+UNITS = (("y", 365 * 86400), ("w", 7 * 86400), ("d", 86400), ("h", 3600), ("m", 60))
 
 
 class Picker:
     """The state of the screen: the query, its results, the chosen one, and its conversation."""
 
     def __init__(self, memory: Memory) -> None:
-        """Start with an empty query over an open memory."""
+        """Start with the newest sessions of an open memory."""
         self._memory = memory
         self._hits: Sequence[Hit] = ()
         self._titles: Mapping[str, str] = {}
+        self._outcomes: Mapping[str, str] = {}
         self._chosen = 0
         self._scroll = 0
         self._preview: StyleAndTextTuples = []
@@ -76,7 +87,7 @@ class Picker:
 
     def run(self) -> list[str] | None:
         """Return the arguments of the command that was chosen, such as `open 12`; None if the user left."""
-        return self.application.run()
+        return self.application.run(pre_run=self._search_soon)
 
     # Layout
 
@@ -88,7 +99,7 @@ class Picker:
 
         def conversation() -> Window:
             control = FormattedTextControl(lambda: self._preview)
-            return Window(control, wrap_lines=True, get_vertical_scroll=lambda _: self._scroll)
+            return Window(control, wrap_lines=False, get_vertical_scroll=lambda _: self._scroll)
 
         is_narrow = Condition(lambda: get_app().output.get_size().columns < NARROW)
         wide = VSplit([results(), Window(width=1, char="│", style="class:faint"), conversation()], padding=1)
@@ -107,11 +118,15 @@ class Picker:
         lines: StyleAndTextTuples = []
         for place, hit in enumerate(self._hits):
             style = "class:chosen" if place == self._chosen else ""
-            about = f"{format_time(hit.timestamp)[:DAY]:10} {escape_name(hit.source_project)} · "
-            lines += [(style or "class:faint", about), (style, escape_name(self._titles[hit.id]))]
-            lines.append((style or "class:faint", f" · {one_line(hit.snippet)}\n"))
-        if not self._hits and self._query.text.strip():
-            lines.append(("class:faint", "Nothing found."))
+            outcome = self._outcomes.get(hit.id, "")
+            outcome = "" if outcome == "unknown" else outcome
+            lines.append((style or "class:faint", f"{describe_age(hit.timestamp):>4} "))
+            lines.append((style or f"class:{outcome or 'faint'}", f"{outcome:7} "))
+            lines.append((style or "class:faint", f"{escape_name(_name_agent(hit))[:11]:11} "))
+            lines.append((style, escape_name(self._titles[hit.id])))
+            lines.append((style or "class:faint", f" · {escape_name(hit.source_project)}\n"))
+        if not self._hits:
+            lines.append(("class:faint", "Nothing found." if self._query.text.strip() else "Nothing is indexed yet."))
         return lines
 
     def _find_cursor(self) -> Point:
@@ -129,6 +144,9 @@ class Picker:
             "up": lambda _: self._choose(self._chosen - 1),
             "pagedown": lambda _: self._scroll_by(PAGE),
             "pageup": lambda _: self._scroll_by(-PAGE),
+            "f2": lambda _: self._cycle("project", [one.project for one in self._memory.list_projects()]),
+            "f3": lambda _: self._cycle("agent", self._memory.list_formats()),
+            "f4": lambda _: self._cycle("outcome", OUTCOMES),
             "tab": lambda event: event.app.layout.focus(self._query if on_list() else self._list),
         }
         in_list: dict[str, Callable[[KeyPressEvent], object]] = {
@@ -162,6 +180,17 @@ class Picker:
 
     # Content
 
+    def _cycle(self, name: str, values: Iterable[str]) -> None:
+        """Put the next value of a filter into the query; after the last one, none."""
+        choices = ["", *values]
+        now = _read_filters(self._query.text).get(name, "")
+        following = choices[(choices.index(now) + 1 if now in choices else 0) % len(choices)]
+        others = "".join(found[0] for found in FILTER.finditer(self._query.text) if found[1] != name)
+        value = f'"{following}"' if " " in following else following
+        own = f"{name}:{value} " if following else ""
+        self._query.text = f"{others}{own}{FILTER.sub('', self._query.text)}"
+        self._query.cursor_position = len(self._query.text)
+
     def _search_soon(self) -> None:
         """Search once the user has stopped typing."""
         loop = self.application.loop
@@ -171,16 +200,34 @@ class Picker:
             loop.call_later(WAIT_S, lambda: self._search() if number == self._pending else None)
 
     def _search(self) -> None:
-        text = self._query.text.strip()
         try:
-            self._hits = self._memory.search(text, limit=LIMIT) if text else ()
-            self._titles = self._memory.name_hits(self._hits)
+            self._find(FILTER.sub("", self._query.text).strip(), **_read_filters(self._query.text))
             self._choose(0)
         except MemoryFault as fault:  # it ends the picker, not only this call of the event loop
             self.application.exit(exception=fault)
             return
         self._status = HELP
         self.application.invalidate()
+
+    def _find(self, text: str, project: str = "", agent: str = "", outcome: str = "") -> None:
+        """Load the best hit of each conversation, or the newest conversations."""
+        memory = self._memory
+        outcome = outcome if outcome in OUTCOMES else ""  # it may be half typed
+        if text:
+            found = memory.search(
+                text, limit=LIMIT, project=project or None, format=agent or None, outcome=outcome or None
+            )
+            hits, self._titles = list(found), memory.name_hits(found)
+        else:
+            hits = memory.list_recent(LIMIT, project=project or None, format=agent or None)
+            self._titles = {
+                hit.id: memory.name_conversation(hit.source_project, hit.conversation_id or "") for hit in hits
+            }
+        self._outcomes = memory.outcomes_of(hits)
+        if outcome and not text:
+            hits = [hit for hit in hits if self._outcomes.get(hit.id) == outcome]
+        best = {hit.conversation_id or hit.id: hit for hit in reversed(hits)}
+        self._hits = [hit for hit in hits if best[hit.conversation_id or hit.id] is hit]
 
     def _choose(self, place: int) -> None:
         """Choose a result, and load its conversation."""
@@ -189,24 +236,62 @@ class Picker:
         self._preview = self._load_preview(self._hits[self._chosen]) if self._hits else []
 
     def _load_preview(self, hit: Hit) -> StyleAndTextTuples:
+        """Return the turns around a hit, and scroll to it."""
+        columns = self.application.output.get_size().columns
+        width = columns - 1 if columns < NARROW else columns // 2 - 2
         if hit.task is not None:
-            return [("", _shorten(render_task(hit.task)))]
+            return [("", _wrap(_shorten(render_task(hit.task)), width))]
         shown: StyleAndTextTuples = []
         for item in self._memory.show(hit.id, NEIGHBOURS):
-            shown += _render_turn(item, is_chosen=str(item.id) == hit.id)
+            if is_chosen := str(item.id) == hit.id:
+                self._scroll = max(0, sum(part[1].count("\n") for part in shown) - LINES_BEFORE)
+            shown += [(part[0], _wrap(part[1], width)) for part in _render_turn(item, is_chosen=is_chosen)]
         return shown
 
 
+def _wrap(text: str, columns: int) -> str:
+    """Return a text with line breaks between words, so that each line fits."""
+    return "\n".join(piece for line in text.split("\n") for piece in (wrap(line, columns) or [""]))
+
+
 def _render_turn(item: Item, *, is_chosen: bool) -> StyleAndTextTuples:
-    """Return a turn with its speaker and time."""
+    """Return a turn with its speaker and time; of the others, and of what tools print, the first lines."""
     facts = " · ".join(filter(None, (escape_name(item.role), format_time(item.timestamp), f"id {item.id}")))
     mark = "▶ " if is_chosen else "  "
-    return [("class:mine" if is_chosen else "class:head", f"{mark}{facts}\n"), ("", f"{_shorten(item.content)}\n\n")]
+    style = "class:mine" if is_chosen else "class:head"
+    text = _shorten(item.content) if is_chosen else _shorten_to_lines(item.content)
+    if item.role == "tool" and item.content.lstrip()[:1] in ("{", "["):
+        text = f"({len(item.content):,} characters of data)"
+    called = item.metadata.get("tools")
+    calls = [f"⚙ {one_line(str(call))[:BRIEF]}\n" for call in (called if isinstance(called, list) else ())]
+    return [(style, f"{mark}{facts}\n"), ("", f"{text}\n"), ("class:faint", "".join(calls)), ("", "\n")]
 
 
 def _shorten(text: str) -> str:
     """Return what is shown of a text; every key would otherwise lay out megabytes."""
     return sanitise(text if len(text) <= SHOWN else f"{keep_head(text, SHOWN)}…")
+
+
+def _shorten_to_lines(text: str) -> str:
+    lines = text[:BRIEF].strip().split("\n")
+    short = "\n".join(lines[:BRIEF_LINES])
+    return sanitise(short) + ("" if short == text.strip() else " …")
+
+
+def _read_filters(query: str) -> dict[str, str]:
+    return {found[1]: found[2] or found[3] or "" for found in FILTER.finditer(query)}
+
+
+def _name_agent(hit: Hit) -> str:
+    return "task" if hit.task is not None else str(hit.metadata.get("format", ""))
+
+
+def describe_age(timestamp: str | None, now: datetime | None = None) -> str:
+    """Return how old a time is in its greatest unit, such as `3d`; empty for none."""
+    if timestamp is None:
+        return ""
+    seconds = ((now or datetime.now(UTC)) - datetime.fromisoformat(timestamp)).total_seconds()
+    return next((f"{int(seconds // size)}{unit}" for unit, size in UNITS if seconds >= size), "now")
 
 
 def pick() -> list[str]:

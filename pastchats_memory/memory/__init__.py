@@ -1044,6 +1044,15 @@ class Memory:
 
         return turns.list_newest_prompts(self._hide_private(), limit)
 
+    def list_recent(self, limit: int = 20, *, project: str | None = None, format: str | None = None) -> list[Hit]:  # noqa: A002 - the name in every output
+        """Return the newest prompt of each of the newest conversations."""
+        from pastchats_memory.search.hits import turn_hit
+        from pastchats_memory.store import turns
+
+        filters = build_filters(project=project, format=format)
+        self._catch_up_outcomes(filters._replace(outcomes=OUTCOMES))
+        return [turn_hit(item) for item in turns.list_recent(self._hide_private(), filters, limit)]
+
     def list_solved(self, project: str, limit: int = 20) -> list[str]:
         """Return titles for what is known to have worked in a project: of conversations, then of episodes, the newest first."""
         from pastchats_memory.episodes.titles import name_conversation, name_episode

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import orjson
 
-from pastchats_memory.model import Item, Metadata, Place, Prompt
+from pastchats_memory.model import Filters, Item, Metadata, Place, Prompt
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.live_events import LIVE
@@ -350,6 +350,18 @@ def list_newest_prompts(database: Database, limit: int) -> list[NewPrompt]:
         (limit,),
     )
     return [NewPrompt(*row) for row in found]
+
+
+def list_recent(database: Database, filters: Filters, limit: int) -> list[Item]:
+    """Return the newest prompt of each conversation of a project and a format, the newest first."""
+    found = database.run(
+        "SELECT id, max(timestamp) FROM visible_prompts WHERE role = 'user' AND conversation_id IS NOT NULL "
+        "AND timestamp IS NOT NULL AND ifnull(source_project = ?1, ?1 IS NULL) "
+        "AND ifnull(metadata_json ->> '$.format' = ?2, ?2 IS NULL) "
+        "GROUP BY source_project, conversation_id ORDER BY 2 DESC LIMIT ?3",
+        (filters.project, filters.format, limit),
+    )
+    return items(database, [id_ for id_, _ in found])
 
 
 class ProjectTurns(NamedTuple):

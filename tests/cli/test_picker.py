@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from program import Program, write_messages
 from terminal import on_a_terminal
 from test_open import script, write_claude
-from waiting import HANG_S
+from waiting import HANG_S, wait_until
+
+from pastchats_memory.cli.picker import describe_age
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
@@ -82,12 +86,46 @@ def test_typing_searches_and_shows_the_conversation_beside_the_results(screen: S
     screen.wait_for("search:", "Enter open")
     screen.type("kiln relay")
     shown = screen.wait_for("▶", "The relay is too small")
-    assert "2026-02-01 kiln works" in shown
+    assert re.search(r"\w+ +claude-code Why does the kiln trip the relay\? · kiln wor", shown)
     screen.type("Escape")
     screen.wait_for("ended with 0")
 
 
-def test_enter_opens_the_source_in_the_editor(screen: Screen, kiln: Program) -> None:
+def test_it_opens_with_the_newest_sessions(screen: Screen) -> None:
+    shown = screen.wait_for("Why does the kiln trip the relay?", "▶ user · 2026-05-04", "Yes, green.")
+    assert re.search(r"messages +Is the relay .*\n.*claude-code Why does the kiln trip", shown)
+    screen.type("Down")
+    assert '"type"' not in screen.wait_for("▶ user · 2026-02-01")
+
+
+def test_function_keys_filter_by_project_agent_and_outcome(screen: Screen) -> None:
+    screen.wait_for("▶ user")
+    screen.type("F2")
+    screen.wait_for("search: project:garden", "Yes, green.")
+    screen.type("F2")
+    screen.wait_for('search: project:"kiln works"', "40 A one")
+    screen.type("F3")
+    screen.wait_for('search: project:"kiln works" agent:')
+    screen.type("F4")
+    screen.wait_for("outcome:worked", "Nothing found.")
+
+
+def test_a_filter_can_be_typed(screen: Screen) -> None:
+    screen.wait_for("search:")
+    screen.type("agent:claude-code relay")
+    screen.wait_for("kiln trip the relay?")
+    wait_until(lambda: "painted" not in screen.text)
+
+
+@pytest.mark.parametrize(
+    ("hours", "age"), [(0, "now"), (0.1, "6m"), (5, "5h"), (24 * 3, "3d"), (24 * 20, "2w"), (24 * 800, "2y")]
+)
+def test_an_age_is_in_its_greatest_unit(hours: float, age: str) -> None:
+    now = datetime(2026, 5, 1, tzinfo=UTC)
+    assert describe_age((now - timedelta(hours=hours)).isoformat(), now) == age
+
+
+def test_enter_opens_the_conversation_in_the_editor(screen: Screen, kiln: Program) -> None:
     screen.wait_for("search:")
     screen.type("why does the kiln trip")
     screen.wait_for("▶")

@@ -77,7 +77,8 @@ class Picker:
         self._status = HELP
         self._query = Buffer(multiline=False, on_text_changed=lambda _: self._search_soon())
         self._list = FormattedTextControl(self._render_list, focusable=True, get_cursor_position=self._find_cursor)
-        self._pending = 0
+        self._pending = self._searched = 0
+        """Numbers of the last change of the query, and of the one whose results are shown."""
         self.application: Application[list[str] | None] = Application(
             Layout(self._arrange(), focused_element=self._query),
             key_bindings=self._bind_keys(),
@@ -164,11 +165,13 @@ class Picker:
 
     def _leave(self, event: KeyPressEvent, *command: str) -> None:
         """End the picker with a command for the chosen result."""
+        self._search_now()
         if self._hits:
             event.app.exit(result=[command[0], self._hits[self._chosen].id, *command[1:]])
 
     def _copy(self, event: KeyPressEvent) -> None:
         """Copy the text of the chosen result by the terminal's own clipboard (OSC 52), which also works over SSH."""
+        self._search_now()
         if self._hits:
             text = sanitise(self._hits[self._chosen].content)
             event.app.output.write_raw(f"\x1b]52;c;{b64encode(text.encode()).decode()}\x07")
@@ -199,7 +202,13 @@ class Picker:
         if loop is not None:
             loop.call_later(WAIT_S, lambda: self._search() if number == self._pending else None)
 
+    def _search_now(self) -> None:
+        """Search at once if the user has typed since the last search: a key acts on what is typed."""
+        if self._searched != self._pending:
+            self._search()
+
     def _search(self) -> None:
+        self._searched = self._pending
         try:
             self._find(FILTER.sub("", self._query.text).strip(), **_read_filters(self._query.text))
             self._choose(0)

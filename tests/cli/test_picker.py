@@ -91,7 +91,7 @@ def test_typing_searches_and_shows_the_conversation_beside_the_results(screen: S
     screen.wait_for("ended with 0")
 
 
-def test_it_opens_with_the_newest_sessions(screen: Screen) -> None:
+def test_the_picker_opens_with_the_newest_sessions(screen: Screen) -> None:
     shown = screen.wait_for("Why does the kiln trip the relay?", "▶ user · 2026-05-04", "Yes, green.")
     assert re.search(r"messages +Is the relay .*\n.*claude-code Why does the kiln trip", shown)
     screen.type("Down")

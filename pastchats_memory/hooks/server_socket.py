@@ -29,7 +29,7 @@ FOLDER = "listening"
 GREETING = f"pastchats-memory {__version__}\n".encode()
 END = b"\0"
 """Byte behind an answer, which none contains."""
-GREETING_S, ANSWER_S = 0.3, 1.3
+GREETING_S, ANSWER_S = 0.5, 1.3
 """Seconds for a server to greet, and until all of them together have answered. One that is stopped or hangs does not greet."""
 LONGEST_ANSWER = 1 << 20
 """Bytes of an answer that are read."""

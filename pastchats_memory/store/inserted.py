@@ -6,11 +6,9 @@ from contextlib import suppress
 
 from pastchats_memory.errors import DatabaseLocked, DatabaseReadOnly, DiskFull
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.redactions import RULES
 from pastchats_memory.store.sources import set_meta
 from pastchats_memory.store.turns import set_vectors
 from pastchats_memory.store.vector_columns import PENDING
-from pastchats_memory.text.hashes import text_hash
 
 _INSERTED = "SELECT id, content FROM prompts WHERE text_hash = x''"
 
@@ -22,6 +20,9 @@ def adopt_inserted(database: Database) -> None:
     """
     if not database.writable or not database.run(f"{_INSERTED} LIMIT 1"):
         return
+    from pastchats_memory.store.redactions import RULES  # both bring OpenSSL, which a question has no use for
+    from pastchats_memory.text.hashes import text_hash
+
     with suppress(DatabaseLocked, DatabaseReadOnly, DiskFull), database.transaction():
         rows = database.run(_INSERTED)
         database.run_many(

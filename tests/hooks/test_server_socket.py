@@ -268,7 +268,6 @@ def test_two_servers_of_one_database_answer_until_the_last_has_ended(hooked: Pro
 
 
 def test_the_configuration_is_that_of_the_hook_s_folder(hooked: Program) -> None:
-    """The folder of the server is another project's, which is private."""
     inside = hooked.home / "inside"
     inside.mkdir()
     file = inside / "session.jsonl"

@@ -670,6 +670,7 @@ CREATE TABLE sync_folders (
   proof BLOB NOT NULL,                     -- shows the others that the key is that of a machine of this person
   pending TEXT,                            -- number and fingerprint of the file that is about to be written
   is_announced INTEGER NOT NULL,           -- 0: the others have yet to read whom this machine trusts and has retired
+  reads_again INTEGER NOT NULL DEFAULT 0,  -- 1: a deletion was undone, and a file may still have what it deleted here
   acknowledged TEXT                        -- JSON: runs of `forget` that this machine's files follow already
 ) WITHOUT ROWID;
 
@@ -715,6 +716,12 @@ CREATE TABLE sync_refusals (
   stamp TEXT NOT NULL,                     -- size and times of the file, release, and generation of the secret
   reason TEXT NOT NULL,
   PRIMARY KEY (folder, machine, number)
+) WITHOUT ROWID;
+
+-- Turns without an id of their own that grew: `sync` lets the longer one replace the other on every machine. No text.
+CREATE TABLE sync_growths (
+  old TEXT PRIMARY KEY,                    -- content_hash before
+  new TEXT NOT NULL                        -- and after
 ) WITHOUT ROWID;
 
 -- The latest judgement of each episode that any machine knows, or its withdrawal. It waits here for turns that come later.

@@ -389,6 +389,7 @@ def _delete_traces_of_sync(database: Database, turns: str, tasks: str) -> None:
     """
     named = f"SELECT content_hash FROM prompts WHERE id IN {LISTED}"
     database.run(f"DELETE FROM sync_judgements WHERE identity IN ({named})", (turns,))
+    database.run(f"DELETE FROM sync_growths WHERE new IN ({named})", (turns,))
     database.run(
         "DELETE FROM sync_records WHERE folder IN (SELECT id FROM sync_folders) AND kind IN ('turn', 'judgement', 'task') "
         f"AND identity IN ({named} UNION ALL SELECT identity FROM tasks WHERE id IN {LISTED}) "

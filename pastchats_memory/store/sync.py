@@ -11,6 +11,7 @@ import orjson
 from pastchats_memory.model import Attachment, Comment, Prompt, TaskState
 from pastchats_memory.store import interchange, outcomes
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.deletion import ChosenRows, delete_rows
 from pastchats_memory.store.outcomes import Due, Judgement
 from pastchats_memory.store.tasks import TaskWriter
 from pastchats_memory.store.tombstone_transfer import COLUMNS as FORGETTING_COLUMNS
@@ -26,7 +27,7 @@ from pastchats_memory.store.tombstones import (
 )
 from pastchats_memory.text.wire import STORED_FIELDS, Body, build_turn
 
-KINDS = ("forgetting", "lifting", "turn", "task", "judgement")
+KINDS = ("forgetting", "lifting", "growth", "turn", "task", "judgement")
 """Kinds of records, in the order in which they are applied."""
 TURN_FIELDS = (
     "role", "content", "source_project", "conversation_id", "turn_index", "timestamp", "echo_hash", "metadata_json",
@@ -59,6 +60,8 @@ class SyncFolder(NamedTuple):
     """Number and fingerprint of the file that was about to be written last."""
     is_announced: bool = True
     """Whether a file says whom the person trusts and has retired here."""
+    reads_again: bool = False
+    """Whether a deletion was undone: a file may still have what it deleted here."""
 
 
 class SyncFile(NamedTuple):
@@ -229,6 +232,27 @@ def turn_versions(database: Database) -> Iterator[tuple[str, str, str, bytes]]:
         f"SELECT content_hash, source_project, source_path, {', '.join(TURN_FIELDS)} FROM visible_prompts ORDER BY id"
     ):
         yield identity, project, path, turn_digest(values)
+
+
+def growths(database: Database) -> dict[str, str]:
+    """Return by which hash a turn that grew is recognised now, by the one before."""
+    return dict(database.run("SELECT old, new FROM sync_growths"))
+
+
+def store_growth(database: Database, old: str, new: str) -> None:
+    """Store that a turn grew on another machine."""
+    database.run("INSERT OR IGNORE INTO sync_growths(old, new) VALUES (?, ?)", (old, new))
+
+
+def delete_outgrown(database: Database) -> None:
+    """Delete the turns whose longer version is here, with what is derived from them, inside the caller's transaction."""
+    found = database.run(
+        "WITH RECURSIVE later(old, new) AS (SELECT old, new FROM sync_growths "
+        "UNION SELECT l.old, g.new FROM later l JOIN sync_growths g ON g.old = l.new) "
+        "SELECT DISTINCT o.id FROM later l JOIN prompts o ON o.content_hash = l.old JOIN prompts n ON n.content_hash = l.new "
+        "WHERE l.old != l.new AND substr(n.content, 1, length(o.content)) = o.content ORDER BY o.id"
+    )
+    delete_rows(database, ChosenRows([id_ for (id_,) in found], [], [], []))
 
 
 def turn_bodies(database: Database, identities: Sequence[str]) -> list[Body]:

@@ -344,3 +344,4 @@ def forgettings(database: Database) -> list[Forgetting]:
 def lift(database: Database, number: int) -> None:
     """Remove the tombstones of one run of `forget`, inside the caller's transaction."""
     database.run("DELETE FROM forgettings WHERE id = ?", (number,))
+    database.run("UPDATE sync_folders SET reads_again = 1")

@@ -134,6 +134,7 @@ def store(
         if row.text_hash != prompt.text_hash and prompt.text_hash not in encoded:
             continue  # another process has since read more of it than we have
         if row.fields != _fields(prompt):
+            _note_growth(database, row, prompt)
             _update(database, row.id, prompt)
         if row.text_hash != prompt.text_hash:
             changed[prompt.content_hash] = row.id
@@ -458,6 +459,7 @@ _PLACE = slice(2, 5)
 """Slice of the fields: conversation, index and role."""
 _CONTENT = 5
 _TIMESTAMP = 6
+_HASH = 7
 _METADATA = 8
 _ECHO = 10
 
@@ -473,6 +475,14 @@ def _update(database: Database, id_: int, prompt: Prompt) -> None:
         f"UPDATE prompts SET ({_FIELD_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?",
         (*_fields(prompt), id_),
     )
+
+
+def _note_growth(database: Database, row: _Row, prompt: Prompt) -> None:
+    """Store that a turn is recognised by another hash from now on, since it has more of its text or of its conversation."""
+    old = row.fields[_HASH]
+    if old != prompt.content_hash and prompt.turn.content.startswith(str(row.fields[_CONTENT])):
+        database.run("INSERT OR REPLACE INTO sync_growths(old, new) VALUES (?, ?)", (old, prompt.content_hash))
+        database.run("DELETE FROM sync_growths WHERE old = ?", (prompt.content_hash,))
 
 
 def overwrite(database: Database, id_: int, prompt: Prompt, model: str, encoded: str) -> None:

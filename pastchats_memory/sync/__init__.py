@@ -74,6 +74,9 @@ def synchronise(
         _refuse_retired(database, known)
         receive(database, session, known, limits, report, progress)
         _refuse_retired(database, known)
+        known = known._replace(reads_again=False)
+        with database.transaction():
+            sync.store_folder(database, known)
         note_judgements(database, known.machine)
         send(database, session, known, limits, report)
     vectors.catch_up_in_steps(database)

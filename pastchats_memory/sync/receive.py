@@ -36,12 +36,13 @@ def receive(
 
     Before that comes which machines are known or retired. Turns and tasks that are excluded here are left out.
     """
-    waiting = list(_list_unread(database, known))
+    waiting = list(_list_waiting(database, known, again=known.reads_again))
     trust = Trust(database, known)
     while _learn_machines(database, known, trust, waiting):
         pass
     forgotten: list[Json] = []
-    lifted = {identity for kind, identity in sync.known_digests(database, known.id) if kind == "lifting"}
+    before = {identity for kind, identity in sync.known_digests(database, known.id) if kind == "lifting"}
+    lifted = set(before)
     for machine, number, path in waiting:
         with suppress(UnusableFile):  # it is refused below
             _, records = _read_file(database, known, trust, machine, number, path)
@@ -51,6 +52,8 @@ def receive(
         for identity in lifted:
             sync.lift(database, identity)
     report.deleted += merge.take_forgettings(database, forgotten, lifted)
+    if lifted != before:  # a file that was read may have what is allowed again
+        waiting = list(_list_waiting(database, known, again=True))
     for done, (machine, number, path) in enumerate(waiting, start=1):
         try:
             header, records = _read_file(database, known, trust, machine, number, path)
@@ -86,16 +89,19 @@ def _take_file(
         redactions.claim_rules(database, rules_version())
         for kind, take in (("turn", merge.take_turns), ("task", merge.take_tasks)):
             report.received[kind] += take(database, session, records.by_kind[kind], has_same_model=has_same_model)
+        for record in records.by_kind["growth"]:
+            sync.store_growth(database, record["identity"], record["into"])
+        sync.delete_outgrown(database)
         merge.take_judgements(database, records.by_kind["judgement"])
         sync.store_file(database, known.id, file, records.list_versions())
         vectors.catch_up(database)
     report.received["forgetting"] += len(records.by_kind["forgetting"])
 
 
-def _list_unread(database: Database, known: SyncFolder) -> Iterator[tuple[str, int, Path]]:
-    """Yield the files of all machines that were not read here; our own after this database was lost."""
+def _list_waiting(database: Database, known: SyncFolder, *, again: bool) -> Iterator[tuple[str, int, Path]]:
+    """Yield the files of all machines that were not read here, or `again` all but replaced ones; our own as well."""
     root = Path(known.path)
-    read = {(file.machine, file.number) for file in sync.files(database, known.id)}
+    read = {(file.machine, file.number) for file in sync.files(database, known.id) if not again or not file.is_current}
     for machine in files.list_machines(root):
         for number, path in files.list_numbered_files(root, machine).items():
             if (machine, number) not in read:

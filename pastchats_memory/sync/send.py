@@ -133,11 +133,19 @@ class _NewRecords:
                 yield _build_record("lifting", identity, bytes.fromhex(identity))
 
     def _list_turns(self) -> Iterator[Json]:
-        wanted = {
-            identity: digest
-            for identity, project, path, digest in sync.turn_versions(self._database)
-            if self._is_new("turn", identity, digest) and self._may_leave(project, path)
-        }
+        wanted: dict[str, bytes] = {}
+        after: dict[str, list[str]] = {}
+        for old, new in sync.growths(self._database).items():
+            after.setdefault(new, []).append(old)
+        for identity, project, path, digest in sync.turn_versions(self._database):
+            before = [
+                old for old in after.get(identity, []) if self._is_new("growth", old, sync.digest_of([old, identity]))
+            ]
+            if before and not self._limits.keep_here(project, path):
+                for old in before:
+                    yield _build_record("growth", old, sync.digest_of([old, identity]), into=identity)
+            if self._is_new("turn", identity, digest) and self._may_leave(project, path):
+                wanted[identity] = digest
         names = list(wanted)
         for start in range(0, len(names), BATCH):
             some = names[start : start + BATCH]

@@ -82,6 +82,12 @@ class Machine:
         path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
         self.memory.index([path])
 
+    def paste(self, name: str, *turns: tuple[str, str]) -> None:
+        """Write a dialogue in Markdown, whose turns have neither ids nor times, and index it."""
+        path = self.home / f"{name}.md"
+        path.write_text("\n\n".join(f"## {role.title()}\n\n{text}" for role, text in turns) + "\n", encoding="utf-8")
+        self.memory.index([path], "tern")
+
     @property
     def texts(self) -> list[str]:
         with open_database(self.home / "memory.db") as database:

@@ -1,7 +1,4 @@
-"""Whatever three machines do, in whatever order files reach them, they end with the same memory.
-
-Their turns have ids of their own: two versions of a turn without one may both stay.
-"""
+"""Whatever three machines do, in whatever order files reach them, they end with the same memory."""
 
 from __future__ import annotations
 
@@ -50,6 +47,8 @@ steps = st.lists(
                 "write",
                 "write",
                 "grow",
+                "paste",
+                "add",
                 "forget",
                 "undo",
                 "judge",
@@ -102,6 +101,10 @@ class World:
                     ("assistant", f"Agreed: {text} It is merged."),
                     ("user", "That works, thanks a lot."),
                 )
+            case "paste" | "add":
+                more = "" if step.act == "paste" else f" It is merged into the branch of machine {step.machine}."
+                turns = [("user", f"Question: {text}"), ("assistant", f"Answer: {text}{more}")]
+                machine.paste(f"p{step.choice}", *turns)
             case "forget":
                 machine.memory.forget(query=text.split()[-2])
             case "undo":
@@ -183,6 +186,7 @@ class World:
 @settings(max_examples=EXAMPLES, derandomize=not IS_LONG, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(steps, st.integers(0, 1 << 16))
 @example([Step(2, "task", 3), Step(2, "forget", 0), Step(2, "task", 3)], 0)
+@example([Step(2, "write", 1), Step(2, "sync", 0), Step(2, "forget", 1), Step(2, "undo", 0)], 0)
 def test_three_machines_end_with_equal_memories(done: list[Step], seed: int) -> None:
     base = Path(tempfile.mkdtemp(prefix="sync-"))
     try:

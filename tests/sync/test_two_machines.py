@@ -221,3 +221,21 @@ def test_a_project_that_is_excluded_on_one_machine_alone_is_not_stored_there(tmp
     assert (report.received["turn"], report.left_out) == (1, 2)
     assert careful.texts == ["Which port does the worker listen on?"]
     assert desk.sync().deleted == 0
+
+
+@pytest.mark.parametrize("turns", [2, 3, 4])
+def test_a_turn_without_an_id_that_grew_is_one_turn_everywhere(
+    tmp_path: Path, desk: Machine, laptop: Machine, turns: int
+) -> None:
+    dialogue = [("user", ASKED), ("assistant", ANSWERED), ("user", "Is it merged?"), ("assistant", "Not yet.")][:turns]
+    role, text = dialogue[-1]
+    grown = [*dialogue[:-1], (role, f"{text} Tests are running."), ("user", "Tell me when they have ended.")]
+    for machine in (desk, laptop):
+        machine.paste("webhooks", *dialogue)
+        machine.sync()
+    desk.paste("webhooks", *grown)
+    third = Machine(tmp_path / "third", desk.folder)
+    for machine in (desk, laptop, third, desk, laptop, third):
+        machine.sync()
+    assert desk.texts == laptop.texts == third.texts == sorted(text for _, text in grown)
+    assert desk.state == laptop.state == third.state

@@ -41,7 +41,12 @@ def receive(
     while _learn_machines(database, known, trust, waiting):
         pass
     forgotten: list[Json] = []
-    before = {identity for kind, identity in sync.known_digests(database, known.id) if kind == "lifting"}
+    here = sync.forgetting_identities(database)
+    before = {
+        identity
+        for kind, identity in sync.known_digests(database, known.id)
+        if kind == "lifting" or (kind == "forgetting" and identity not in here)  # the latter was undone here just now
+    }
     lifted = set(before)
     for machine, number, path in waiting:
         with suppress(UnusableFile):  # it is refused below

@@ -15,7 +15,7 @@ from pastchats_memory.model import Progress
 from pastchats_memory.text.display import escape_json, one_line
 from pastchats_memory.text.lazy_pattern import LazyPattern
 
-WAYS_BACK = "\n`open ID` shows a source in your editor, `resume ID` continues its session."
+WAYS_BACK = "\n`open ID` shows the conversation there, `resume ID` continues its session."
 NARROWEST = 16
 """Least columns in which a text can be read; a narrower table becomes a list."""
 _PIECES = LazyPattern(r"\s+|[^\s/\\_-]+[/\\_-]*|[/\\_-]+")

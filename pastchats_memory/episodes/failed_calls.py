@@ -284,12 +284,13 @@ def _find_cure(
 def _is_wrapped(step: CallStep, own: CallStep, cause: FailureCause) -> bool:
     """Check whether a command that works with the same word is the failed one with something about it.
 
-    Otherwise the word is not why it failed.
+    Otherwise the word is not why it failed, unless `--` or `-e` says now that it is no option.
     """
     if not step.command or step.words == own.words:
         return False
     whole = " ".join(step.command.split())
-    return not cause.word or cause.is_missing or " ".join(own.words.split()) in whole
+    marks = {"--", "-e"} & (set(step.words.split()) - set(own.words.split()))
+    return not cause.word or cause.is_missing or bool(marks) or " ".join(own.words.split()) in whole
 
 
 def _find_move(following: Sequence[CallStep], cause: FailureCause, result: _Result) -> tuple[str, CallStep] | None:

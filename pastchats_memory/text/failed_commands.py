@@ -49,11 +49,11 @@ _REASON = LazyPattern(
 """Lines of a result that give a reason."""
 _ERROR = LazyPattern(r"error|fatal|denied|not found|no such|cannot|unable", re.IGNORECASE)
 _DENIED = LazyPattern(
-    r"(?:This Bash command |The following parts? |Shell \w+ |Permission (?:to use|for this action) |Claude requested permissions |"
+    r"failed in sandbox:|(?:This Bash command |The following parts? |Shell \w+ |Permission (?:to use|for this action) |Claude requested permissions |"
     r"[^\n]{1,300} was blocked\. For security)[^\n]{0,2000}\b(?:requires? |approval|denied|granted|may only)",
     re.IGNORECASE,
 )
-"""Results of a call that needed the person's permission."""
+"""Results of a call that needed the person's permission, or that the client's sandbox stopped."""
 _EXIT_CODE = LazyPattern(r"\A(?:Exit code -?\d+\Z|%\s+Total\s|Dload\s|npm warn\b)", re.IGNORECASE)
 """Lines that tell nothing about a failure: an exit code, the progress of a download, a warning."""
 _FILTERS = frozenset(

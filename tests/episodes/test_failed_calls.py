@@ -202,8 +202,19 @@ def test_an_option_that_the_error_asks_for_or_refuses_makes_the_cure() -> None:
     [
         "Permission to use Bash with command rm -rf dist has been denied.",
         "This Bash command contains multiple operations. The following part requires approval: rm -rf dist",
+        "failed in sandbox: cannot set privileged capabilities: Operation not permitted",
         "cd in '/home/me' was blocked. For security, Claude Code may only change directories to the allowed ones.",
     ],
 )
 def test_a_call_that_the_client_did_not_run_is_no_failure(result: str) -> None:
     assert find_cause("cd /home/me && rm -rf dist", result, "orchard") is None
+
+
+def test_a_mark_that_says_that_a_word_is_no_option_makes_the_cure() -> None:
+    (failure,) = failures_of(
+        ("user", "find it"),
+        ("assistant", "I look.", ["bash grep -rn --profiles docs", "bash grep -rn -- --profiles docs"]),
+        ("failed", "$ grep -rn --profiles docs\ngrep: unrecognized option '--profiles'"),
+        ("tool", "$ grep -rn -- --profiles docs\ndocs/a.md:3: --profiles"),
+    )
+    assert (failure.word, failure.kind, failure.cure) == ("--profiles", "instead", "grep -rn -- --profiles docs")

@@ -49,6 +49,19 @@ ENTRIES = 2
 NAMES = {"hooks": "hooks", "skills": "skills", "server": "MCP server"}
 """The name of each kind of part."""
 
+_PREPOSITIONS = {"Add": "to", "Remove": "from"}
+
+
+class _Answers(click.Choice[str]):
+    """The words `yes`, `no` and `choose`, of which the first letter is enough."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the word of an answer."""
+        return super().convert({word[0]: word for word in self.choices}.get(value.lower(), value.lower()), param, ctx)
+
+
+_ANSWERS = _Answers(["yes", "no", "choose"])
+
 
 @make_command(
     "setup",
@@ -101,7 +114,7 @@ class _Setup:
         survey = self._report_histories(config, histories)
         is_indexing = bool(survey.files) and self._agree(f"Index them into {from_home(str(config.database))}?")
         parts = self._note_refusals(list_parts(self._db, state_folder()))
-        chosen = [part for part in parts if part.changes and self._agree(_question(part, "Add"))]
+        chosen = self._choose([part for part in parts if part.changes], "Add")
         if not histories and not parts:
             self._say("No history and no agent was found. Name a folder: pastchats-memory index PATH")
             return NOTHING
@@ -126,8 +139,9 @@ class _Setup:
         state = state_folder()
         parts = self._note_refusals(list_removals(state))
         done = 0
+        chosen = self._choose([part for part in parts if part.fault is None], "Remove")
         for part in parts:
-            if part.fault is None and self._agree(_question(part, "Remove")):
+            if part in chosen:
                 part.apply(state, is_install=False)
                 done += 1
                 self._add(part.kind, part.agent, _path_of(part), "removed", _describe(part))
@@ -219,6 +233,19 @@ class _Setup:
             click.echo(f"\n{hanging(block.text)}", nl=False)
             self._say("\nYour turn: pastchats-memory recall 'your next task'")
 
+    def _choose(self, parts: Sequence[AgentPart], verb: str) -> Sequence[AgentPart]:
+        """Return the parts to add or to remove: one question for all agents, and one for each part after `choose`."""
+        agents = list(dict.fromkeys(part.agent for part in parts))
+        if self._answer is None and len(agents) > 1:
+            for agent in agents:
+                kinds = ", ".join(NAMES[part.kind] for part in parts if part.agent == agent)
+                self._say(f"  {agent}: {kinds}")
+            question = f"{verb} these {_PREPOSITIONS[verb]} all {len(agents)} agents, or choose one by one?"
+            answer = click.prompt(hanging(question, err=True), default="yes", type=_ANSWERS, err=True)
+            if answer != "choose":
+                return parts if answer == "yes" else ()
+        return [part for part in parts if self._agree(_question(part, verb))]
+
     def _agree(self, question: str) -> bool:
         if self._answer is not None:
             return self._answer
@@ -261,8 +288,7 @@ class _Setup:
 
 
 def _question(part: AgentPart, verb: str) -> str:
-    preposition = "from" if verb == "Remove" else "to"
-    return f"{verb} {_describe(part)} {preposition} {part.agent} ({from_home(_path_of(part) or '')})?"
+    return f"{verb} {_describe(part)} {_PREPOSITIONS[verb]} {part.agent} ({from_home(_path_of(part) or '')})?"
 
 
 def _reason_of(fault: MemoryFault) -> str:

@@ -15,6 +15,7 @@ from program import DEMO, Program, Run
 from terminal import on_a_terminal
 from waiting import wait_until
 
+from pastchats_memory import Memory
 from pastchats_memory.hooks import spool
 
 AGENTS = ("claude-code", "codex", "gemini", "qwen", "cursor", "copilot")
@@ -252,7 +253,22 @@ def test_undo_withdraws_the_rest_that_waits(person: Program) -> None:
     assert json.loads(left.read_bytes())[0] == "codex"
 
 
-def test_at_a_terminal_each_part_is_one_question(person: Program) -> None:
+@pytest.mark.parametrize(("typed", "is_done"), [(b"n\n\n", True), (b"n\nno\n", False), (b"n\ny\n", True)])
+def test_at_a_terminal_one_question_concerns_all_agents(person: Program, typed: bytes, *, is_done: bool) -> None:
+    code, shown = on_a_terminal(person, "setup", typed=typed)
+    assert (code, shown.count("[Y/n]"), shown.count("choose one by one?")) == (0 if is_done else 1, 1, 1)
+    settings = [(person.home / name).read_text(encoding="utf-8") for name in BEFORE]
+    assert all("pastchats" in text for text in settings) is is_done
+
+
+def test_the_parts_may_be_chosen_one_by_one(person: Program) -> None:
+    code, shown = on_a_terminal(person, "setup", typed=b"n\nc\ny\n" + b"n\n" * 20)
+    assert (code, shown.count("Add ")) == (0, shown.count("[Y/n]"))
+    assert "pastchats" in (person.home / ".claude" / "settings.json").read_text(encoding="utf-8")
+    assert "pastchats" not in (person.home / ".codex" / "config.toml").read_text(encoding="utf-8")
+
+
+def test_at_a_terminal_each_part_of_one_agent_is_one_question(person: Program) -> None:
     for name in BEFORE:
         if not name.startswith(".claude"):
             shutil.rmtree((person.home / name).parent, ignore_errors=True)
@@ -316,3 +332,22 @@ def test_setup_ends_with_a_thread_that_is_known_to_have_ended_well(person: Progr
     shown = person("setup", "--yes", "--json").json["recall"]
     assert shown.count("\n## ") == 1
     assert "\nWorked" in shown or "· worked" in shown
+
+
+def test_setup_finds_aider_and_exports_and_leaves_the_documents_around_them(program: Program) -> None:
+    history = "# aider chat started at 2026-11-02 09:00:00\n\n#### fix the door\n\nIt is fixed.\n"
+    kiln, downloads = program.home / "code" / "kiln", program.home / "Downloads"
+    (kiln / "docs").mkdir(parents=True)
+    downloads.mkdir()
+    (kiln / ".aider.chat.history.md").write_text(history, encoding="utf-8")
+    (kiln / "docs" / "plan.md").write_text("# Plan\n\n- [ ] Read this\n- [ ] Then that\n", encoding="utf-8")
+    (kiln / "README.md").write_text(
+        "# Kiln\n\nFires pots.\nFirst:\n\n- [ ] Install it\n\nThen fire.\n", encoding="utf-8"
+    )
+    shutil.copy(next((DEMO.parent / "chatgpt").glob("*.json")), downloads / "conversations.json")
+    run = program("setup", "--yes", "--json")
+    found = [one["path"] for one in run.results if one["step"] == "history"]
+    assert sorted(Path(path).name for path in found) == [".aider.chat.history.md", "conversations.json"]
+    program("index", str(program.home / "code"))
+    with Memory.open(program.database) as memory:
+        assert memory.tasks.list_projects() == []

@@ -116,3 +116,14 @@ def test_clines_copy_of_the_list_in_a_transcript_is_left_to_the_transcript(tmp_p
 def test_a_copy_of_a_session_of_openclaw_from_before_a_compaction_is_not_read():
     names = ["a.jsonl", "a.checkpoint.1.jsonl", "b.checkpoint.1.jsonl", "sessions.json"]
     assert hidden_in("agents/main/sessions", names) == ["a.checkpoint.1.jsonl"]
+
+
+def test_files_that_claude_code_cursor_and_gemini_keep_for_a_session_belong_to_it(tmp_path):
+    claude = tmp_path / ".claude" / "projects" / "-home-ada-kiln" / "s" / "subagents"
+    names = ("agent-1.jsonl", "agent-1.meta.json", "agent-2.meta.json", "tool-results")
+    assert set(hidden_in(str(claude), names)) == {"agent-1.meta.json", "tool-results"}
+    assert set(hidden_in(str(tmp_path / ".cursor" / "projects" / "home-ada-kiln"), ("agent-tools", "a"))) == {
+        "agent-tools"
+    }
+    assert set(hidden_in(str(tmp_path / ".gemini" / "tmp" / "kiln"), ("tool-outputs", "chats"))) == {"tool-outputs"}
+    assert set(hidden_in(str(tmp_path), (*names, "agent-tools", "tool-outputs"))) == set()

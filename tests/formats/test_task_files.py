@@ -162,3 +162,15 @@ def test_templates_and_texts_named_like_tasks_are_no_tasks(tmp_path, name, text)
     path.parent.mkdir(exist_ok=True)
     path.write_text(text, encoding="utf-8")
     assert not any(reader.detect(SourceFile(path)) for reader in (CHECKLIST, ISSUE_FILES))
+
+
+@pytest.mark.parametrize(
+    ("name", "is_list"),
+    [("plan.md", True), ("docs/plan.md", False), (".github/release-checklist.md", False), ("docs/todo.md", True)],
+)
+def test_boxes_in_a_document_are_steps_for_its_readers(name, is_list, tmp_path):
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("# Steps\n\n- [ ] Light the kiln\n- [ ] Open the door\n", encoding="utf-8")
+    assert bool(CHECKLIST.detect(SourceFile(path))) is is_list
+    assert CHECKLIST.detect(SourceFile(path, named=True))

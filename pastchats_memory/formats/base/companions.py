@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from itertools import chain
-from pathlib import Path
 
 from pastchats_memory.formats.base.format import Companions
 
@@ -19,12 +18,13 @@ def named_after(owners: Mapping[str, tuple[str, ...]]) -> Companions:
     return Companions(hidden_in=hidden_in)
 
 
-def ending_in(sessions: str, ending: str) -> Companions:
-    """Return companions by ending: below a folder, `a` with the ending belongs to `a.jsonl`."""
+def ending_in(sessions: str, ending: str, *others: str) -> Companions:
+    """Return companions by ending: below a folder, `a` with the ending belongs to `a.jsonl`, and other names to a session."""
 
     def hidden_in(folder: str, names: Collection[str]) -> Collection[str]:
-        if sessions not in Path(folder).as_posix():
+        if sessions not in folder.replace("\\", "/"):
             return ()
-        return {name.removesuffix(".jsonl") + ending for name in names if name.endswith(".jsonl")}.intersection(names)
+        own = {name.removesuffix(".jsonl") + ending for name in names if ending and name.endswith(".jsonl")}
+        return own.union(others).intersection(names)
 
     return Companions(hidden_in=hidden_in)

@@ -71,6 +71,16 @@ def below_home(*names: str) -> Locations:
     return lambda environment: (environment.home / name for name in names)
 
 
+def in_downloads(*patterns: str) -> Locations:
+    """Return locations by patterns of names in the usual folder of downloads, and in folders directly below it."""
+    return lambda environment: (
+        path
+        for pattern in patterns
+        for place in (pattern, f"*/{pattern}")
+        for path in sorted((environment.home / "Downloads").glob(place))
+    )
+
+
 def below_folder(variable: str, default: str, *names: str) -> Locations:
     """Return locations below the folder that a variable names, by default one in the home folder."""
     return lambda environment: (environment.folder(variable, environment.home / default) / name for name in names)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from pastchats_memory.formats.base.conversation_export import ConversationExport, Message, first_filled
+from pastchats_memory.formats.base.locations import in_downloads
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import Json, SourceFile, mapping_of, objects_of, text_of
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
@@ -144,4 +145,10 @@ def _add_document(builder: SessionBuilder, title: str, text: str, at: Position) 
         builder.add_turn("tool", "result", f"{title}\n\n{truncate_middle(text.strip())}".strip(), at)
 
 
-CLAUDE_AI = ClaudeAi().as_format("claude-ai", 4, service="claude-ai", verified="2026-11")
+CLAUDE_AI = ClaudeAi().as_format(
+    "claude-ai",
+    4,
+    service="claude-ai",
+    locations=in_downloads("data-20??-*.zip"),
+    verified="2026-11",
+)

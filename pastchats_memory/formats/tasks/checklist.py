@@ -19,6 +19,11 @@ FORMAT = "checklist"
 NAMES = re.compile(
     r"(?:\A|[-_. ])(?:todos?|to-?dos?|tasks?|checklist|backlog|roadmap|plan)(?:\Z|[-_. ])", re.IGNORECASE
 )
+LISTS = re.compile(r"todos?|to-?dos?|tasks?|done|backlog", re.IGNORECASE)
+"""Names that a list of tasks has among documents, too."""
+DOCUMENTS = frozenset(
+    {"docs", "doc", "documentation", "templates", "skills", "commands", "references", "examples", ".github", "wiki"}
+)
 TODO_TXT = ("todo.txt", "done.txt")
 BOX_SHARE = 0.5
 """Share of boxes among the lines with text that makes a file of another name a checklist."""
@@ -58,11 +63,16 @@ def detect(source: SourceFile) -> int:
 
     A checklist has a name such as `plan.md` and a box, or boxes in half of its lines.
     """
-    if source.shape != "markdown" or is_template(source.path):
+    if source.shape != "markdown" or is_template(source.path) or (not source.named and _is_document(source.path)):
         return 0
     lines = source.head.splitlines()
     is_list = _is_todo_txt(lines) if source.path.name.lower() in TODO_TXT else _is_checklist(lines, source.path.stem)
     return 60 if is_list else 0
+
+
+def _is_document(path: Path) -> bool:
+    """Return whether a file is documentation by its folder: the boxes in it are steps for its readers."""
+    return LISTS.fullmatch(path.stem) is None and any(part.lower() in DOCUMENTS for part in path.parts[:-1])
 
 
 def _is_todo_txt(lines: list[str]) -> bool:
@@ -208,4 +218,4 @@ def _read_todo_txt(source: SourceFile) -> Iterator[Task]:
         )
 
 
-CHECKLIST = task_format(FORMAT, 5, detect, read, verified="2026-11", is_specific=False)
+CHECKLIST = task_format(FORMAT, 6, detect, read, verified="2026-11", is_specific=False)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from pastchats_memory.formats.base.companions import ending_in
 from pastchats_memory.formats.base.format import Format, deferred, load, resume_with
 from pastchats_memory.formats.base.hooks import HookDialect, command_group, server_entry, settings_path, specific_output
 from pastchats_memory.formats.base.locations import Environment
@@ -54,6 +55,7 @@ CLAUDE_CODE = Format(
     read=deferred("agents.claude_code.reader:read"),
     program="Claude Code",
     locations=locations,
+    companions=ending_in("/projects/", ".meta.json", "tool-results"),
     hooks=HOOKS,
     dialect=lambda: load("agents.claude_code.dialect:DIALECT"),
     verified="2.1.266, 2026-11",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from pastchats_memory.formats.base.companions import ending_in
 from pastchats_memory.formats.base.format import CERTAIN, Format, confident, deferred, resume_with
 from pastchats_memory.formats.base.hooks import TIMEOUT_S, HookDialect
 from pastchats_memory.formats.base.locations import Environment
@@ -49,6 +50,7 @@ CURSOR = Format(
     read=deferred("agents.cursor.transcript:read"),
     program="Cursor",
     locations=locations,
+    companions=ending_in("/.cursor/projects", "", "agent-tools", "terminals", "mcps"),
     hooks=HOOKS,
     verified="bundle of 2026-07, 2026-11",
     resume=resume_with("cursor-agent", "--resume"),  # https://github.com/coder/registry/issues/747

@@ -5,6 +5,7 @@ The reader is imported with the first file: a hook needs only what is here.
 
 from __future__ import annotations
 
+from pastchats_memory.formats.base.companions import ending_in
 from pastchats_memory.formats.base.format import CERTAIN, Format, confident, deferred, load, resume_with
 from pastchats_memory.formats.base.hooks import HookDialect, named_group, settings_path, specific_output
 from pastchats_memory.formats.base.locations import below_folder, below_home
@@ -60,6 +61,7 @@ GEMINI_CLI = Format(
     program="Gemini CLI",
     # the second folder is that of the sandbox of macOS
     locations=below_folder("GEMINI_CLI_HOME", "", ".gemini/tmp", ".cache/.gemini/tmp"),
+    companions=ending_in(".gemini/tmp", "", "tool-outputs", "tool_outputs"),
     hooks=HOOKS,
     dialect=lambda: load("agents.gemini.dialect:DIALECT"),
     verified="2026-11",

@@ -14,6 +14,7 @@ from functools import cached_property
 
 from pastchats_memory.formats.base.conversation_export import ConversationFile
 from pastchats_memory.formats.base.format import CERTAIN
+from pastchats_memory.formats.base.locations import in_downloads
 from pastchats_memory.formats.base.session import Row
 from pastchats_memory.formats.base.source import (
     SAMPLE_RECORDS,
@@ -231,4 +232,10 @@ def _metadata(conversation: Json) -> dict[str, object]:
     return {key: value for key, value in metadata.items() if value}
 
 
-CHATGPT = ChatGpt().as_format("chatgpt", 4, service="chatgpt", verified="2026-11")
+CHATGPT = ChatGpt().as_format(
+    "chatgpt",
+    4,
+    service="chatgpt",
+    locations=in_downloads("conversations.json", "*[Cc]hat[Gg][Pp][Tt]*.zip", "[0-9a-f]*-20??-??-??-??-??-??-*.zip"),
+    verified="2026-11",
+)

@@ -20,7 +20,7 @@ REPLY_WIDTH, MOST_OF_REPLY = 160, 240
 """Characters of the user's words about an attempt, and of those with the sentence that decides."""
 BACK_REFERENCE = 6
 """Words at the start of a message in which it refers back; so does its last word."""
-SHORT_QUESTION = 4
+SHORT_QUESTION = 5
 """Words of a question that cannot be understood alone."""
 LONGEST_TURN = 40
 """Characters at the start of a sentence in which it turns to another thing."""

@@ -315,6 +315,8 @@ def goes_on(before: ThreadEpisode, one: ThreadEpisode, subject: _Subject) -> boo
         return False
     least = max(HINTED, OWN_SHARE * measure_topic(request))
     is_settled = ending.outcome == "worked"
+    if not is_settled and reports_trouble(request):
+        return True
     shares = subject.measure(request) >= least or (not is_settled and subject.measure(one.text) >= NAMED)
     return shares or is_reply(request, before.answers[-1] if before.answers else "")
 

@@ -79,7 +79,7 @@ def _strip(entry: RecallEntry, weights: Mapping[str, float], width: int) -> Reca
 
 
 def _shorten_outcome(outcome: Outcome) -> Outcome:
-    """Return an outcome with a short quotation, or without one if something else shows it. The user's words are never left out."""
+    """Return an outcome with a short quotation, or with the user's words alone."""
     if outcome.verdict == "worked" and outcome.basis not in ("", NEXT_MESSAGE):
         return outcome._replace(evidence=())
     shown = tuple(one._replace(quotation=cut_at_word(one.quotation, EVIDENCE_WIDTH)) for one in outcome.evidence[-1:])

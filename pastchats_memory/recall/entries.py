@@ -207,7 +207,10 @@ def _choose_end(
 
 
 def _drop_mere_replies(thread: Sequence[ThreadEpisode], own: ThreadEpisode) -> list[ThreadEpisode]:
-    """Return the episodes of a thread that begin a part of it, or add something; the own one as well, unless it ends the thread."""
+    """Return the episodes of a thread that begin a part of it, or add something.
+
+    The own one is among them, unless it ends the thread.
+    """
     known: dict[str | None, str] = {}
     useful: list[ThreadEpisode] = []
     for one in thread:
@@ -223,8 +226,10 @@ def _drop_mere_replies(thread: Sequence[ThreadEpisode], own: ThreadEpisode) -> l
 
 
 def _is_answered_fully(one: ThreadEpisode) -> bool:
-    """Check whether an attempt with an answer got a reply that says something of its own."""
-    return bool(one.answers) and measure_topic(find_instruction(one.next_message)) >= FULL_REPLY
+    """Check whether an attempt that concludes something got a reply that rejects it or says something of its own."""
+    if not one.answers or not find_conclusion(one.answers[-1], {}):
+        return False
+    return _is_rejected(one) or measure_topic(find_instruction(one.next_message)) >= FULL_REPLY
 
 
 def _is_rejected(one: ThreadEpisode) -> bool:

@@ -134,7 +134,10 @@ def _is_rival(entry: RecallEntry, first: RecallEntry) -> bool:
 
 
 def _find_latest(place: int, entries: Sequence[RecallEntry], texts: Sequence[str], worths: Sequence[float]) -> int:
-    """Return the place of the latest entry that is about the question as much as one, or names its subject: it knows how that went on."""
+    """Return the place of the latest entry about the same as one.
+
+    It has as much of the question, or its title names the subject: it knows how that went on.
+    """
     own, known = entries[place], set(words(texts[place]))
 
     def is_later(one: int) -> bool:

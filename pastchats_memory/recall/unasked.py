@@ -16,6 +16,8 @@ CLEAR_TOPIC = 1.5
 """Topic of a prompt for which nearness is enough in its own project; a vaguer one is near to many rows by chance."""
 CLOSE, NEAR, POSSIBLE, REMOTE = 0.9, 0.65, 0.4, 0.15
 """Relevance that suffices for a clear topic, and with more and more names in the row."""
+NEARLY_AS_NEAR = 0.85
+"""Share of the best relevance with which a further hit of the prompt's project comes along: it may tell how that went on."""
 VAGUE_TOPIC, NEAR_OWN = 0.5, 0.75
 """Topic and relevance that suffice in the prompt's own project, if both lists rank the hit first."""
 WEAK_NAME, NAME, NAMES, MANY_NAMES = 0.15, 0.25, 0.35, 1.0
@@ -32,7 +34,14 @@ def select_unasked(hits: Sequence[Hit], topic: float, current_project: str | Non
         topic: how much of a topic the prompt names.
         current_project: the project in which it was typed.
     """
-    return [hit for hit in hits if _is_supported(hit, topic, is_own=hit.source_project == current_project)]
+    supported = [hit for hit in hits if _is_supported(hit, topic, is_own=hit.source_project == current_project)]
+    least = NEARLY_AS_NEAR * max((hit.relevance or 1.0 for hit in supported), default=1.0)
+    ids = {hit.id for hit in supported}
+
+    def is_nearly_as_near(hit: Hit) -> bool:
+        return bool(supported) and hit.source_project == current_project and (hit.relevance or 0.0) >= least
+
+    return [hit for hit in hits if hit.id in ids or is_nearly_as_near(hit)]
 
 
 def _is_supported(hit: Hit, topic: float, *, is_own: bool) -> bool:

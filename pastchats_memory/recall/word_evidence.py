@@ -19,6 +19,8 @@ LEAST_NAMED_SHARE = 0.15
 """Share of the worth of all names that it needs, unless it has as much as one whole name."""
 FREQUENT_NAMED, MOST_WORDS = 0.14, 0.5
 """Worth of the names that is enough if a row has most of the weight of the prompt's words."""
+VAGUE_TOPIC, MEANING_SHARE = 0.5, 0.15
+"""Topic and share for which the search is asked although no row has a name of the prompt: it may say the same in other words."""
 LEAST_SHARE, MANY_ROWS = 0.4, 10_000
 """Share of the weight of all words that one row of a memory with so many rows needs; fewer rows need proportionally less, because
 few of them share words by chance. With these numbers, words withheld no right answer to labelled prompts in a memory of 1,653
@@ -54,7 +56,8 @@ class WordEvidence(NamedTuple):
         named, share = (max(of_rows.values(), default=0.0) for of_rows in (self.named, self.shares))
         needed = max(LEAST_NAMED, min(WHOLE_NAME, LEAST_NAMED_SHARE * self.topic))
         has_words = self.topic >= ANY_PROJECT_TOPIC and named >= FREQUENT_NAMED and share >= MOST_WORDS
-        return share >= self.least_share and (named >= needed or has_words)
+        may_mean_it = self.topic >= VAGUE_TOPIC and share >= MEANING_SHARE
+        return share >= self.least_share and (named >= needed or has_words or may_mean_it)
 
 
 def measure_words(database: Database, query: str, project: str | None) -> WordEvidence | None:

@@ -80,3 +80,15 @@ def test_a_task_of_another_project_needs_many_names(tmp_path: Path) -> None:
         memory.index([tasks], project="courier")
         assert recall_unasked(memory, "add a health check endpoint") == []
         assert recall_unasked(memory, "add a health check endpoint", "courier") == ["courier"]
+
+
+def test_a_clear_match_brings_what_is_nearly_as_near_in_its_project(demo_memory: Memory) -> None:
+    found = demo_memory.search("webhook retries with backoff", limit=3)
+    near, second, far = (
+        hit._replace(
+            relevance=relevance, named=named, lexical_rank=rank, semantic_rank=rank, source_project="courier", task=None
+        )
+        for hit, relevance, named, rank in zip(found, (0.98, 0.9, 0.5), (1.0, 0.0, 0.0), (1, 9, 10), strict=True)
+    )
+    assert select_unasked([near, second, far], 2.0, "courier") == [near, second]
+    assert select_unasked([second, far], 2.0, "kitchen") == []

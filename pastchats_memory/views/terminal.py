@@ -67,10 +67,11 @@ def _name_speaker(hit: Hit, outcome: str | None) -> str:
 
 def list_items(items: Sequence[ShownItem]) -> str:
     """List turns in full; the one that was asked for has its places and its outcome."""
-    return "\n".join(map(_render_item, items)) + "\n"
+    is_answered = any(shown.item.role == "assistant" for shown in items)
+    return "\n".join(_render_item(shown, is_answered=is_answered) for shown in items) + "\n"
 
 
-def _render_item(shown: ShownItem) -> str:
+def _render_item(shown: ShownItem, *, is_answered: bool) -> str:
     item = shown.item
     mark = "▶" if shown.is_asked else " "
     facts = (item.shown_id, escape_name(item.role), escape_name(item.project), format_time(item.timestamp))
@@ -82,6 +83,8 @@ def _render_item(shown: ShownItem) -> str:
             f"  Source: {escape_path(place.path)}:{place.line} (turn {item.turn_index}{note})"
             for place, note in zip(item.places, notes, strict=False)
         ]
-        if shown.outcome.is_known:
-            lines.append(f"  Outcome: {render_outcome(shown.outcome)}")
+        ended = "Answered" if shown.outcome.verdict == "unknown" and is_answered else ""
+        known = f"Outcome: {render_outcome(shown.outcome)}" if shown.outcome.is_known else ""
+        if ended or known:
+            lines.append("  " + ". ".join(filter(None, (ended, known))))
     return "\n".join([*lines, *(f"    {line}" for line in sanitise(item.content).split("\n"))]) + "\n"

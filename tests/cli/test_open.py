@@ -186,6 +186,10 @@ def test_open_shows_the_conversation_at_the_turn(kiln: Program, variable: str, n
     assert not Path(arguments[-1].removesuffix(f":{number}")).exists()
 
 
+def test_show_calls_an_unknown_outcome_with_an_answer_answered(kiln: Program) -> None:
+    assert "\n  Answered\n" in kiln("show", "1").stdout
+
+
 def test_open_shows_a_conversation_whose_file_is_gone_or_packed(kiln: Program) -> None:
     (kiln.home / "claude" / f"{SESSION}.jsonl").unlink()
     code, shown = on_a_terminal(kiln.with_variables(PAGER="cat"), "open", "1")

@@ -116,6 +116,9 @@ def test_an_item_that_the_agent_read_later_was_used(kiln: Program) -> None:
     assert kiln("index", ".").status == 0
     (one,) = kiln("log", "--json").results
     assert one["is_used"]
+    [status] = kiln("status", "--json").results
+    assert (sum(status["given"].values()), status["given_used"]) == (1, 1)
+    assert "of the newest 1, 1 used" in kiln("status").stdout
 
 
 def test_secrets_are_not_stored(kiln: Program) -> None:

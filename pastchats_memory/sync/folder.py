@@ -132,7 +132,7 @@ def read_marker(folder: Path) -> Marker | None:
 def write_marker(folder: Path, marker: Marker) -> None:
     """Say what a folder is. Raises OSError."""
     body = {"schema": SCHEMA, **marker._asdict()}
-    write_atomic(folder / MARKER, orjson.dumps(body, option=orjson.OPT_INDENT_2) + b"\n")
+    _write(folder / MARKER, orjson.dumps(body, option=orjson.OPT_INDENT_2) + b"\n")
 
 
 def name_key(folder: Path, generation: int) -> Path:
@@ -143,7 +143,7 @@ def name_key(folder: Path, generation: int) -> Path:
 def write_new_key(path: Path, passphrase: str) -> str:
     """Put a new age identity into a file, encrypted with the passphrase, and return it. Raises OSError."""
     key = str(pyrage.x25519.Identity.generate())
-    write_atomic(path, pyrage.passphrase.encrypt(key.encode(), passphrase))
+    _write(path, pyrage.passphrase.encrypt(key.encode(), passphrase))
     return key
 
 
@@ -206,10 +206,20 @@ def _compress(lines: list[Json]) -> bytes:
 def write_file(known: SyncFolder, number: int, content: bytes) -> None:
     """Write a file, which gets its name once the disk has all of it. Raises UsageFault, OSError."""
     path = Path(known.path) / known.machine / f"{number:08}.jsonl.gz{'.age' if known.secret else ''}"
-    if path.parent.is_symlink():
-        raise UsageFault(f"{path.parent} is a link", "Delete it. Only `sync` writes there.")
+    _refuse_link(path.parent)
     path.parent.mkdir(mode=0o700, exist_ok=True)
+    _write(path, content)
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file of the folder; somebody else who writes there could make a link of it that leads to any file."""
+    _refuse_link(path)
     write_atomic(path, content)
+
+
+def _refuse_link(path: Path) -> None:
+    if path.is_symlink():
+        raise UsageFault(f"{path} is a link", "Delete it. Only `sync` writes there.")
 
 
 def find_fingerprint(content: bytes) -> str:

@@ -290,6 +290,25 @@ def test_a_run_that_was_killed_after_it_wrote_a_file_keeps_its_machine(desk: Mac
     assert laptop.sync().received["turn"] == 1
 
 
+def test_no_link_in_the_folder_leads_a_write_elsewhere(tmp_path: Path, folder: Path) -> None:
+    desk = Machine(tmp_path / "desk", folder, access=PASSPHRASE)
+    desk.sync()
+    precious = tmp_path / "precious"
+    precious.write_text("mine", encoding="utf-8")
+    link = folder / identify(desk) / "00000002.jsonl.gz.age"
+    link.symlink_to(precious)
+    desk.write("webhooks", ("user", ASKED))
+    with pytest.raises(UsageFault, match="is a link"):
+        desk.sync()
+    link.unlink()
+    (folder / "key-2.age").symlink_to(precious)
+    with pytest.raises(UsageFault, match="is a link"):
+        desk.memory.replace_sync_secret(folder, NEW_PASSPHRASE._replace(host="desk"))
+    assert precious.read_text(encoding="utf-8") == "mine"
+    (folder / "key-2.age").unlink()
+    assert desk.sync().sent["turn"] == 1
+
+
 def test_two_machines_with_one_name_keep_their_paths_apart(tmp_path: Path, folder: Path) -> None:
     paths = {}
     machines = [

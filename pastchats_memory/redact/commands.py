@@ -89,7 +89,9 @@ class Manifest(NamedTuple):
         for at in places:
             if at < done:
                 continue
-            for block in _DATA.finditer(scanned.text, max(0, at - MANIFEST), at + MANIFEST):
+            first = scanned.text.rfind("\n---", max(0, at - MANIFEST), at)  # of the document in a file of several
+            end = scanned.text.find("\n---", at, at + MANIFEST)
+            for block in _DATA.finditer(scanned.text, max(0, at - MANIFEST, first), at + MANIFEST if end < 0 else end):
                 for entry in _ENTRY.finditer(scanned.text, *block.span(str(block.lastgroup))):
                     if is_user_password(entry["secret"]):
                         yield Secret(*entry.span("secret"), "kubernetes-secret", RANK)

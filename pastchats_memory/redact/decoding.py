@@ -37,12 +37,16 @@ class DecodedPart:
         return self._place_of(start), self._place_of(end - 1) + self._widths.get(end - 1, 1)
 
 
-_ESCAPED = re.compile(r"%([0-9A-Fa-f]{2})|&(quot|apos|lt|gt|amp|nbsp|#[3-9]\d|#1[01]\d|#x[2-7][0-9A-Fa-f]);")
+_ESCAPED = re.compile(
+    r"%([0-9A-Fa-f]{2})|&(quot|apos|lt|gt|amp|nbsp|#[3-9]\d|#1[01]\d|#x[2-7][0-9A-Fa-f]);"
+    r"|\\{1,7}(?:u([0-9A-Fa-f]{4})|([nrt\"/]))"
+)
+_JSON = {"n": "\n", "r": "\r", "t": "\t"}
 _ENTITIES = {"quot": '"', "apos": "'", "nbsp": " ", "lt": "<", "gt": ">", "amp": "&"}
 
 
 def unescape_lines(text: str) -> Iterator[DecodedPart]:
-    """Decode each line that has `%XX` or an HTML entity."""
+    """Decode each line that has `%XX`, an HTML entity, or an escape of JSON, also of JSON in JSON."""
     at = 0
     while first := _ESCAPED.search(text, at):
         start = text.rfind("\n", 0, first.start()) + 1
@@ -52,6 +56,10 @@ def unescape_lines(text: str) -> Iterator[DecodedPart]:
 
 
 def _read_escape(escape: re.Match[str]) -> str:
+    if letter := escape[4]:
+        return _JSON.get(letter, letter)
+    if code := escape[3]:
+        return chr(int(code, 16))
     entity = escape[2]
     if not entity:
         return chr(int(escape[1], 16))

@@ -25,7 +25,7 @@ from pastchats_memory.redact.decoding import (
     replace_typography,
     unescape_lines,
 )
-from pastchats_memory.redact.random_runs import find_in_long_runs
+from pastchats_memory.redact.random_runs import find_in_long_runs, find_whole_runs
 from pastchats_memory.redact.rules import Finder, Rule, ScannedText, Secret, load_rules
 from pastchats_memory.redact.secret_names import FOREIGN_NAMES, NAMES, NAMING_PHRASES
 from pastchats_memory.redact.settings import SETTINGS
@@ -98,6 +98,7 @@ def find_secrets(text: str, depth: int = 0) -> list[Secret]:
     runs = find_long_runs(letters)
     if runs:
         secrets += find_in_long_runs(text, letters, runs[0])
+        secrets += find_whole_runs(text, runs)
     if "\n" in text:
         for view in join_wrapped_tokens(text):
             secrets += _place_in_original(view, find_tokens(view.text))
@@ -141,8 +142,8 @@ def _lower_in_place(text: str) -> str:
 
 
 def _find_encoded(text: str, runs: list[int], depth: int) -> Iterator[Secret]:
-    """Find secrets in the URLs, HTML and terminal output of a text, and in its runs of base64."""
-    if "%" in text or "&" in text:
+    """Find secrets in the URLs, HTML, JSON and terminal output of a text, and in its runs of base64."""
+    if "%" in text or "&" in text or "\\n" in text or "\\u" in text:
         for view in unescape_lines(text):
             yield from _place_in_original(view, find_secrets(view.text, depth))
     if has_invisible(text):

@@ -282,6 +282,11 @@ def is_user_password(value: str, _kind: str = "") -> bool:
     return is_passphrase(value) or (not is_code(value) and not is_placeholder(value) and not value.startswith("//"))
 
 
+def is_pin(value: str, _kind: str = "") -> bool:
+    """Return whether a value is a number of a card or a phone, and no year."""
+    return value.isdecimal() and not value.startswith(("19", "20"))
+
+
 def is_unnamed_key(value: str, _kind: str = "") -> bool:
     """Return whether a value is a secret although it is called no more than a key.
 
@@ -305,6 +310,7 @@ SECRET_TESTS: dict[str, SecretTest] = {
         is_assigned_secret,
         is_header_secret,
         is_mixed_secret,
+        is_pin,
         is_random_secret,
         is_secret_behind_words,
         is_secret_in_brackets,

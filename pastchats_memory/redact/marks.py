@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from pastchats_memory.redact.engine import MARK, find_secrets, find_tokens
+from pastchats_memory.redact.heuristics import is_mixed_secret
 from pastchats_memory.redact.rules import TOKEN_MARK, Secret
 
 MOST_ROUNDS = 8
@@ -20,6 +21,11 @@ Real texts need two rounds. A text of secrets that hide one another could need o
 MOST_READ = 3
 """How often, in lengths of the text, its lines are searched anew once they have more than `LONG_LINES` characters."""
 LONG_LINES = 50_000
+LEAST_COPIED = 8
+"""Characters of a secret whose copies in the same text are found; a shorter one may be another word."""
+MOST_COPIED = 64
+"""Secrets of a text whose copies are looked for."""
+COPY_RANK = 3
 LONGEST_PIECE = 300
 """Characters of a split secret that are read on either side of the split."""
 _OF_SECRETS = string.ascii_letters + string.digits + "_-./+=~"
@@ -39,7 +45,8 @@ class Redaction(NamedTuple):
 def mark_secrets(text: str) -> Redaction:
     """Replace every secret in a text, also one that shows only when its neighbour is gone."""
     kinds: Counter[str] = Counter()
-    every = find_secrets(text)
+    every = [*find_secrets(text)]
+    every += _find_copies(text, every)
     secrets = _merge_overlaps(_outside_marks(text, every)) if every else []
     most, read = MOST_READ * len(text), 0
     for _ in range(MOST_ROUNDS):
@@ -68,6 +75,17 @@ def mark_secrets(text: str) -> Redaction:
         ]
         secrets = _merge_overlaps(_outside_marks(text, near)) if near else []
     return Redaction(text, kinds)
+
+
+def _find_copies(text: str, secrets: Iterable[Secret]) -> list[Secret]:
+    """Return where else in a text the values of its secrets stand, unless they are short or plain words."""
+    kinds = {text[secret.start : secret.end]: secret.kind for secret in secrets}
+    values = [value for value in kinds if len(value) >= LEAST_COPIED and is_mixed_secret(value, "password")]
+    return [
+        Secret(found.start(), found.end(), kinds[value], COPY_RANK)
+        for value in values[:MOST_COPIED]
+        for found in re.finditer(re.escape(value), text)
+    ]
 
 
 def mark_tokens(text: str) -> str:

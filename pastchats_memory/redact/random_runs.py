@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pastchats_memory.redact.heuristics import is_random_secret, is_unnamed_key
 from pastchats_memory.redact.rule_files import read_patterns
@@ -25,6 +25,7 @@ _REST = _PATTERNS["rest_of_token"]
 _SERVICE = _PATTERNS["service_id"]
 _PAIRED = ("infisical-token", "zai-key", "mailgun-key", "twilio-token")
 """The kinds of tokens in pairs, and the names of their patterns."""
+_WHOLE = ("ngrok-key", "okta-token")
 
 
 def find_in_long_runs(text: str, letters: bytes, first: int) -> Iterator[Secret]:
@@ -47,6 +48,15 @@ def find_in_long_runs(text: str, letters: bytes, first: int) -> Iterator[Secret]
         elif end - start <= LONGEST_PAIRED:
             yield from _find_pair(text, start)
         start = marked.find(_SHORTEST, end)
+
+
+def find_whole_runs(text: str, starts: Iterable[int]) -> Iterator[Secret]:
+    """Find tokens that are all of a run, which begins at one of `starts`."""
+    for start in starts:
+        for kind in _WHOLE:
+            found = _PATTERNS[kind].match(text, start)
+            if found is not None and is_unnamed_key(found[0]):
+                yield Secret(start, found.end(), kind, 1)
 
 
 def _is_token(prefix: str, run: str) -> bool:

@@ -22,11 +22,11 @@ SECOND = (
 SHOWN = (
     ("user", REQUEST),
     ("assistant", FIRST),
-    ("user", "Does the worker (on the second host)\nclaim them too?"),
-    ("assistant", "No."),
+    ("user", "Now the invoices (those of May)\nneed a column for the tax."),
+    ("assistant", "I add the column."),
 )
-"""No signal says how it ended; whoever reads what was said next may know."""
-NEXT = "Does the worker (on the second host) claim them too?"
+"""No signal says how it ended; a reader of the next message, which turns to another thing, may know."""
+NEXT = "Now the invoices (those of May) need a column for the tax."
 
 
 def test_an_undecided_episode_shows_the_next_message(program: Program) -> None:
@@ -86,11 +86,11 @@ def test_without_a_next_message_no_outcome_line_appears(memory: Memory, history:
     assert "Outcome:" not in memory.recall("lock webhook events").text
 
 
-def test_a_tight_budget_drops_the_next_message_first(memory: Memory, history: Path) -> None:
+def test_a_tight_budget_keeps_the_next_message(memory: Memory, history: Path) -> None:
     write_messages(history, *SHOWN)
     memory.index([history])
     whole = memory.recall("lock webhook events")
     assert "Said next" in whole.text
     little = memory.recall("lock webhook events", whole.tokens - 1)
-    assert little.entries
-    assert "Said next" not in little.text
+    assert little.tokens < whole.tokens
+    assert f"\nSaid next: > {NEXT}\n" in little.text

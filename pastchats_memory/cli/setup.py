@@ -340,7 +340,9 @@ def _recall_in(memory: Memory, project: str, query: str, entries: int) -> Recall
 
 
 def _has_known_end(entry: RecallEntry) -> bool:
-    return entry.outcome.verdict == "worked" and entry.is_current
+    """Check whether the last attempt of a thread with a known outcome worked; a request for more may follow it."""
+    verdicts = [*(attempt.outcome for attempt in entry.before), entry.outcome.verdict]
+    return entry.is_current and next((one for one in reversed(verdicts) if one != "unknown"), "") == "worked"
 
 
 def _rate(block: RecallBlock) -> tuple[int, float, int]:

@@ -821,6 +821,8 @@ class RecallEntry(NamedTuple):
     """Why its session cannot be resumed; empty if nothing is known against it."""
     is_short: Annotated[bool, HIDDEN] = False
     """Whether room is scarce, so that its source is named without the turn."""
+    is_left_out: Annotated[bool, HIDDEN] = False
+    """Whether there is an answer that no budget was left for."""
 
     @property
     def first(self) -> Hit:

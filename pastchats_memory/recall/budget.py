@@ -197,6 +197,7 @@ class _Selection:
         has_request = any(part.is_request for part in chosen)
         return self._stripped[place]._replace(
             answered=join_lines(lines) or None,
+            is_left_out=bool(entry.answered) and not lines,
             before=tuple(_shorten_attempt(entry.before[number]) for number in before),
             done=entry.done if has_actions else (),
             asked=cut_at_word(entry.asked or "", EVIDENCE_WIDTH) if has_request else self._stripped[place].asked,

@@ -133,7 +133,7 @@ def _render_answer(memory: RecallEntry) -> list[str]:
     if memory.hit.type == "note" or memory.hit.task is not None:
         return ["Note:", quote(memory.answered)] if memory.answered else []
     lines = ["Ended:", quote(memory.answered)] if memory.answered else []
-    if not lines and memory.outcome.verdict in ("stopped", "unknown") and not memory.done:
+    if not lines and not memory.is_left_out and memory.outcome.verdict in ("stopped", "unknown") and not memory.done:
         lines = ["Unanswered"]
     return lines + _render_shown_by(memory)
 

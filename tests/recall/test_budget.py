@@ -134,6 +134,12 @@ def test_a_prompt_without_an_answer_is_shown_as_unanswered() -> None:
     assert "\nUnanswered\nSaid next: > Are you there?\nAsked: >" in fit(4000, asked._replace(outcome=next_message)).text
 
 
+def test_an_answer_that_no_budget_is_left_for_is_not_called_missing() -> None:
+    entries = [make_entry(str(number), f"{DECISIVE} {'And so it goes on. ' * 40}") for number in range(1, 7)]
+    for budget in range(60, 900, 20):
+        assert "Unanswered" not in fit(budget, *entries).text
+
+
 def test_the_parts_of_a_block_are_counted_together_since_each_count_may_ask_another_process() -> None:
     counted: list[int] = []
 

@@ -116,3 +116,38 @@ def test_a_late_working_directory_has_the_whole_file_read(tmp_path):
     certain, place, shown = read_to_checkpoint(CURSOR, path)
     assert {row.cwd for row in certain + shown} == {"/home/ada/kiln"}
     assert [row.content for row in read_to_checkpoint(CURSOR, path, place)[2]] == ["and now?"]
+
+
+@pytest.mark.parametrize("way", ["before", "after"])
+def test_a_prompt_that_its_queue_delivers_is_no_second_one_when_reading_on(way, tmp_path):
+    words = "then open the door"
+    typed = {
+        "type": "user",
+        "uuid": "u1",
+        "timestamp": "2026-09-09T10:00:03Z",
+        "message": {"role": "user", "content": words},
+    }
+    queued = [
+        {"type": "queue-operation", "operation": "enqueue", "timestamp": "2026-09-09T10:00:02Z", "content": words},
+        {"type": "queue-operation", "operation": "dequeue", "timestamp": "2026-09-09T10:00:02Z"},
+        *(
+            {"type": "assistant", "uuid": f"a{place}", "timestamp": f"2026-09-09T10:00:0{place}Z",
+             "message": {"id": f"m{place}", "role": "assistant", "content": [{"type": "text", "text": f"Step {place}."}]}}
+            for place in (4, 5)
+        ),
+    ]  # fmt: skip
+    later = {**typed, "timestamp": "2026-09-09T10:00:09Z"}
+    session = {"sessionId": "7d0a", "cwd": "/home/ada/kiln", "parentUuid": None, "isSidechain": False}
+    start = {
+        **typed,
+        "uuid": "u0",
+        "timestamp": "2026-09-09T10:00:01Z",
+        "message": {"role": "user", "content": "Fire the kiln"},
+    }
+    lines = [start, typed, *queued] if way == "before" else [start, *queued, later]
+    path = tmp_path / "7d0a.jsonl"
+    path.write_text("".join(json.dumps({**session, **line}) + "\n" for line in lines), encoding="utf-8")
+    (tmp_path / "grown").mkdir()
+    check_growing(CLAUDE_CODE, path, tmp_path / "grown")
+    texts = [turn.content for part in read_to_checkpoint(CLAUDE_CODE, path)[::2] for turn in part]
+    assert texts.count(words) == 1

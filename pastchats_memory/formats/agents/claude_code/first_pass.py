@@ -130,13 +130,12 @@ class FirstPass:
     def add(self, record: Json, position: int, line: int) -> None:
         """Add the next record of the file."""
         attached = record.get("type") != "user"
-        self.queue.add(record, position, line)
+        for queued in self.queue.add(record, position, line):
+            self.queue.changes_earlier |= digest(queued.utterance.text) in self._old_words
+            self._add_words(queued.record, queued.utterance.text)
         utterance = records.parse_attachment(record) if attached else records.parse_user_record(record)
         if record.get("type") in records.ROLES and record.get("isSidechain") is not True:
             self.local_commands.add(record, utterance, position)
-        if position in self.queue.delivered:
-            utterance = self.queue.delivered[position].utterance
-            self.queue.changes_earlier |= digest(utterance.text) in self._old_words
         if self.is_teammate is None and record.get("type") == "user":
             self.is_teammate = bool(records.parse_team_record(record))
         session = text_of(record.get("sessionId"))

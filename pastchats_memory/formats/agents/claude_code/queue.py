@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 
 from pastchats_memory.formats.agents.claude_code import records
 from pastchats_memory.formats.base.source import Json, mapping_of
@@ -48,8 +49,13 @@ class PromptQueue:
         self._dequeues: list[int] = []
         """Positions of records that took out a prompt whose user record is still to come."""
 
-    def add(self, record: Json, position: int, line: int) -> None:
-        """Add the next record of the file."""
+    def add(self, record: Json, position: int, line: int) -> list[QueuedPrompt]:
+        """Add the next record of the file, and return the prompts that it shows to have reached the agent."""
+        known = len(self.delivered)
+        self._pair(record, position, line)
+        return list(islice(reversed(self.delivered.values()), len(self.delivered) - known))
+
+    def _pair(self, record: Json, position: int, line: int) -> None:
         content = mapping_of(record.get("message")).get("content")
         match record.get("type"):
             case "queue-operation":

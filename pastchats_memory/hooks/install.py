@@ -50,9 +50,7 @@ def targets() -> dict[str, HookDialect]:
 TARGETS = tuple(targets())
 
 
-LASTING = (
-    f"Install it with `uv tool install {COMMAND}` or `pipx install {COMMAND}`, and run `{COMMAND} install` of that."
-)
+LASTING = f"Install it from a clone with `uv tool install .` or `pipx install .`, and run `{COMMAND} install` of that."
 CACHE_NAMES = frozenset({".cache", "Caches"})
 CACHE_VARIABLES = ("XDG_CACHE_HOME", "UV_CACHE_DIR", "PIP_CACHE_DIR")
 

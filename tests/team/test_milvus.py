@@ -50,7 +50,7 @@ def test_without_the_library_the_message_says_how_to_install_it(bob: Person, tmp
     (tmp_path / "pymilvus" / "__init__.py").write_text("raise ModuleNotFoundError(name='pymilvus')", encoding="utf-8")
     found = run(bob, "team", "pull", PYTHONPATH=str(tmp_path))
     assert found.status == 2
-    assert "pastchats-memory[team-milvus]" in found.stderr
+    assert "pip install '.[team-milvus]'" in found.stderr
 
 
 def test_an_erasure_that_was_interrupted_is_completed(ada: Person, bob: Person, milvus: MilvusFile) -> None:

@@ -32,6 +32,7 @@ from pastchats_memory.text.excerpt import excerpt, weigh_matches
 from pastchats_memory.text.instruction import find_instruction
 from pastchats_memory.text.key_sentences import find_conclusion, key_sentences
 from pastchats_memory.text.sentences import cut_at_word
+from pastchats_memory.text.service_errors import shorten_service_errors
 from pastchats_memory.text.topics import measure_topic
 
 QUESTION_WIDTH, ANSWERED_WIDTH, FIRST_WIDTH = 240, 900, 1200
@@ -238,8 +239,10 @@ def _is_rejected(one: ThreadEpisode) -> bool:
 
 
 def _present_outcome(database: Database, end: ThreadEpisode) -> Outcome:
-    """Return the outcome; the user's next words are quoted in whole sentences."""
+    """Return the outcome; the user's next words are quoted in whole sentences, an error of the service by its message."""
     outcome = present_outcome(database, end.ending)
+    shown = (one._replace(quotation=shorten_service_errors(one.quotation)) for one in outcome.evidence)
+    outcome = outcome._replace(evidence=tuple(shown))
     quoted = end.ending.evidence[-1:]
     is_judged = end.ending.signal == SIGNAL  # its words were chosen by a reader
     if outcome.evidence and not is_judged and quoted and quoted[0].turn_index > end.ending.last_index:
@@ -257,11 +260,12 @@ def _build_entry(
     question = item if item.role == "user" else (questions[0] if questions else None)
     done = () if item.role == "note" else actions_of(episode)
     plans_and_answers = [turn for turn in episode if turn.role == "assistant"]
-    answers = (
+    found = (
         [turn for turn in plans_and_answers if turn.metadata.get("kind") != "plan"]
         or plans_and_answers
         or ([] if done else [turn for turn in episode if turn.role == "tool"])
     )
+    answers = [turn._replace(content=shorten_service_errors(turn.content)) for turn in found]
     standing = _drop_refuted(answers, episode)
     answered = item.content if item.role == "note" else "\n".join(_relevant_answers(standing, weights, item))
     sentences = key_sentences(answered, weights, width)

@@ -259,3 +259,22 @@ def test_a_budget_without_room_does_not_claim_an_empty_result(program, tmp_path:
     run = program("recall", "tulip photo upload refused 413", "--budget", "5")
     assert (run.status, run.stdout) == (1, "")
     assert re.search(r"a budget of 5 tokens is too small for any entry; --budget \d+ is enough", run.stderr)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        'API Error: 529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}',
+        '[API Error: [{\n  "error": {\n    "code": 529,\n    "message": "Overloaded",\n    "status": "UNAVAILABLE"\n  }\n}\n]]',
+    ],
+    ids=["one line", "several lines"],
+)
+def test_a_cut_session_shows_the_last_request_and_the_message_of_the_service(
+    memory: Memory, tmp_path: Path, raw: str
+) -> None:
+    request = ("user", "Also refuse a tulip photo above 20 MB in the gallery, and test the upload.")
+    index(memory, tmp_path / "history", (("user", UPLOAD), EDIT, TRIED, request, ("assistant", raw)))
+    shown = memory.recall("tulip photo upload refused 413", 3000).text
+    assert request[1] in shown
+    assert "API Error: Overloaded" in shown
+    assert "{" not in shown

@@ -278,3 +278,47 @@ def test_a_cut_session_shows_the_last_request_and_the_message_of_the_service(
     assert request[1] in shown
     assert "API Error: Overloaded" in shown
     assert "{" not in shown
+
+
+def test_edits_without_words_are_an_attempt(memory: Memory, tmp_path: Path) -> None:
+    def record(number: int, kind: str, content: object) -> dict[str, object]:
+        return {
+            "type": kind, "sessionId": "7d0a", "cwd": "/home/ada/garden", "isSidechain": False, "uuid": f"u{number}",
+            "parentUuid": f"u{number - 1}" if number else None, "timestamp": f"2026-05-01T08:0{number}:00Z",
+            "message": {"id": f"m{number}", "role": kind, "content": content},
+        }  # fmt: skip
+
+    change = {"file_path": "/home/ada/garden/nginx.conf", "old_string": "1m", "new_string": "4m"}
+    records = [
+        record(0, "user", UPLOAD),
+        record(1, "assistant", [{"type": "tool_use", "id": "t1", "name": "Edit", "input": change}]),
+        record(2, "user", [{"type": "tool_result", "tool_use_id": "t1", "content": "The file has been updated."}]),
+        record(3, "user", STILL[1]),
+        record(4, "assistant", [{"type": "text", "text": TRIED[1]}]),
+    ]
+    path = tmp_path / "7d0a.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
+    memory.index([path])
+    (entry,) = entries(memory)
+    assert [(one.asked, one.answered, one.outcome) for one in entry.before] == [(UPLOAD, "nginx.conf", "failed")]
+
+
+def test_a_mere_commit_is_no_end_of_a_thread(memory: Memory, tmp_path: Path) -> None:
+    commit = (("user", "Commit it."), ("tool", "$ git commit -am Gallery\n[main 1a2b3c4] Gallery"), ("assistant", "Committed."))  # fmt: skip
+    index(memory, tmp_path / "history", (("user", UPLOAD), EDIT, TRIED, *commit))
+    (entry,) = entries(memory)
+    assert (entry.asked, entry.answered) == (UPLOAD, TRIED[1])
+
+
+@pytest.mark.parametrize("budget", [240, 270, 340])
+def test_the_short_form_keeps_the_last_request(memory: Memory, tmp_path: Path, budget: int) -> None:
+    request = "Also refuse a tulip photo above 20 MB in the gallery, and test the upload."
+    done = (
+        "Photos above 20 MB are refused now. The check reads the header. It runs before the body arrives. A bench of roses "
+        "and one of lilies pass. The proxy logs each refusal with its size. The page names the limit beside the button. The "
+        "mail to the gardener links the page. The old limit is gone from the manual. The spec covers both sides."
+    )
+    index(memory, tmp_path / "history", (("user", UPLOAD), EDIT, TRIED, ("user", request), ("assistant", done)))
+    short = memory.recall("tulip photo upload refused 413", budget)
+    assert short.entries[0].is_short
+    assert request in short.text

@@ -29,7 +29,6 @@ WIDTH = 100
     "team",
     epilog="""\b
 Examples:
-  pastchats-memory team try ~/team
   pastchats-memory team init
   pastchats-memory team share acme
   pastchats-memory team push

@@ -89,9 +89,9 @@ class TeamMemory:
         """Return the SQL that prepares a PostgreSQL database for this memory's model, and run it if asked. Raises MemoryFault."""
         from pastchats_memory.team import postgres
 
-        if not is_postgres(self.access.endpoint):
-            raise UsageFault(f"{self.access.endpoint} is no address of PostgreSQL", "Milvus needs no preparation.")
         if is_applied:
+            if not is_postgres(self.access.endpoint):
+                raise UsageFault(f"{self.access.endpoint} is no address of PostgreSQL", "Milvus needs no preparation.")
             with postgres.open_postgres(self.access.endpoint, self.access.token) as server:
                 server.initialise(self.session.dim)
         return postgres.read_schema(self.session.dim)

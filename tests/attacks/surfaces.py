@@ -94,6 +94,8 @@ COMMAND_TRIES: Mapping[str, tuple[str, ...]] = {
     "backup": ("copy.db",),
     "sync": ("--status",),
     "team status": ("",),
+    "team init": ("",),
+    "team try": ("--help",),
     "team share": ("{project}",),
     "team withdraw": ("--all --no",),
     "team push": ("",),
@@ -106,7 +108,7 @@ COMMAND_TRIES: Mapping[str, tuple[str, ...]] = {
 SILENT_COMMANDS = frozenset({
     "log", "index", "open", "resume", "task add", "task delete", "task depend", "task attach", "task import", "task maintenance reindex",
     "status", "verify", "doctor", "sources", "reindex", "redact", "backup", "sync", "exclude",
-    "team status", "team share", "team withdraw", "team push", "team pull",
+    "team status", "team init", "team try", "team share", "team withdraw", "team push", "team pull",
 })  # fmt: skip
 """Commands that print numbers, names and places, and no text of a row."""
 

@@ -84,7 +84,8 @@ def test_recall_is_the_entry_point_before_a_task(demo: Program) -> None:
 
 def test_a_program_without_recall_is_noticed(demo: Program) -> None:
     without = demo.altered(
-        "import pastchats_memory.cli as cli\ncli.COMMANDS = dict.fromkeys(('index', 'search', 'show'), '')"
+        "import pastchats_memory.cli as cli\n"
+        "cli.COMMANDS = dict.fromkeys(('index', 'search', 'show'), 'Do it')\ncli.GROUPS = {'Ask': cli.COMMANDS}"
     )
     assert "recall is not among the commands" in missing_entry_point(without)
 

@@ -142,12 +142,13 @@ def _list(by_kind: Mapping[str, int]) -> str:
 
 
 def describe_machine(machine: Machine) -> tuple[str, str, int, str, str]:
-    """Return the cells of a machine; another machine wrote its name, id and time."""
-    notes = [f"this machine, code {machine.code}"] if machine.is_this else []
+    """Return the cells of a machine; another machine wrote its name, id, code and time."""
+    code = escape_name(machine.code)
+    notes = [f"this machine, code {code}"] if machine.is_this else []
     if machine.is_retired:
         notes.append("retired")
     elif not machine.is_known:
-        notes.append(f"not taken: compare its code {machine.code} there, then run with --trust CODE")
+        notes.append(f"not taken: compare its code {code} there, then run with --trust CODE")
     if machine.unread:
         notes.append(f"{counted(machine.unread, 'file')} not read yet")
     if machine.missing:

@@ -21,6 +21,8 @@ LONGEST_POINTER = 8192
 """Bytes of a `.git` file that are read; a hostile one may have holes of terabytes."""
 HOMES = ("home", "users")
 """Names of folders above homes."""
+DEEPEST_HOME = 5
+"""Parts of the longest usual path of a home, such as `/mnt/c/Users/ada`; a deeper `home` or `users` is part of a project."""
 SHARED = ("conductor", "vibe-kanban")
 """Folders with worktrees of all repositories; other agents have theirs in their own folder in the home."""
 BY_ID, IN_REPOSITORY = (".codex", "vibe-kanban"), (".claude", ".gemini", ".qwen", ".git")
@@ -92,7 +94,10 @@ def find_worktree(parts: tuple[str, ...]) -> Worktree | None:
 
 def is_home(parts: tuple[str, ...]) -> bool:
     """Return whether a path is a person's home."""
-    return len(parts) > 1 and (parts[-2].lower() in HOMES or parts == ("/", "root") or parts == Path.home().parts)
+    if parts in (("/", "root"), Path.home().parts):
+        return True
+    above = [place for place, part in enumerate(parts[:-1]) if part.lower() in HOMES]
+    return above[:1] == [len(parts) - 2] and len(parts) <= DEEPEST_HOME
 
 
 def _upwards(folder: Path) -> tuple[Path, ...]:

@@ -26,6 +26,8 @@ ID = "3f2a1b2c-1111-2222-3333-444455556666"
         ("/srv/kiln/logs/session.jsonl", "kiln"),
         ("/srv/kiln/.specstory/history/door.md", "kiln"),
         ("/home/x/exports/chat.json", "exports"),
+        ("/home/x/kiln/users/exports/chat.json", "exports"),
+        ("/srv/data/tests/fixtures/home/kiln/chat.json", "kiln"),
     ],
 )
 def test_a_storage_folder_is_never_a_project(path: str, project: str) -> None:

@@ -35,7 +35,7 @@ DURABLE = (
 """Tables from which all others are derived; a row comes after the rows that it refers to."""
 DURABLE_KEYS = ("model_name", "model_version", "embedding_dim", "last_reindex_at", RULES, PENDING_KEY)
 """Keys of `embedding_meta` about durable rows or pending deletes; the others are about derived tables."""
-NEVER_GUESSED = ("team_projects", "recalled_sources")
+NEVER_GUESSED = ("team_projects", "recalled_sources", "sync_growths")
 """Tables that get no rows from pages whose table is unknown: a wrong one would share a project, or is not rescued at all."""
 FITTING = {"INTEGER": (int,), "TEXT": (str,), "BLOB": (bytes,), "REAL": (float, int)}
 """Python types of values, by the type of their column."""

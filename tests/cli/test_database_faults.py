@@ -71,7 +71,7 @@ def test_a_database_of_a_newer_release_is_refused_by_name(indexed: Program, comm
     error = error_of(indexed(*command, "--json"))
     assert error["kind"] == "database_newer"
     assert "schema version 99" in error["message"]
-    assert "Upgrade" in error["hint"]
+    assert "Install a newer release" in error["hint"]
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "device", "loop", "name too long", "below a file", "no such home"])

@@ -271,7 +271,9 @@ def _pick() -> list[str]:
     try:
         from pastchats_memory.cli.picker import pick
     except ModuleNotFoundError:
-        click.echo("To search on a full screen, in a clone (it is not on PyPI yet): pip install '.[picker]'\n", err=True)
+        click.echo(
+            "To search on a full screen, in a clone (it is not on PyPI yet): pip install '.[picker]'\n", err=True
+        )
         return []
     try:
         arguments = pick()

@@ -273,13 +273,14 @@ class _Conversation:
     def follow_back(self, subject: _Subject) -> list[ThreadEpisode]:
         """Return the earlier episodes of the thread, in order."""
         found: list[ThreadEpisode] = []
-        following, gap = self._own, 0
+        following, gap = subject.own, 0
         before = outcomes.before(self._database, self._own.item, self._own.ending.first_index, MAX_DISTANCE)
         next_messages = [*(one.text for one in before[1:]), self._own.item.content]
         for one, next_message in zip(before[::-1], next_messages[::-1], strict=False):
             loaded = self._load(one, next_message)
             replies = not gap and (
-                goes_on(loaded, following, subject) or (not found and adds_nothing(self._own, loaded.text))
+                goes_on(loaded, following, subject)
+                or (not found and turns_to_another_thing(self._own.request) and adds_nothing(self._own, loaded.text))
             )
             if replies or self._joins(subject, loaded, is_open=False):
                 found.append(loaded)
@@ -317,7 +318,8 @@ def goes_on(before: ThreadEpisode, one: ThreadEpisode, subject: _Subject) -> boo
     is_settled = ending.outcome == "worked"
     if not is_settled and reports_trouble(request):
         return True
-    shares = subject.measure(request) >= least or (not is_settled and subject.measure(one.text) >= NAMED)
+    other = before if one is subject.own else one  # the subject shares everything with itself
+    shares = subject.measure(other.request) >= least or (not is_settled and subject.measure(other.text) >= NAMED)
     return shares or is_reply(request, before.answers[-1] if before.answers else "")
 
 

@@ -1179,13 +1179,13 @@ class Memory:
 
         Raises TeamUnavailable if no team is configured.
         """
-        from getpass import getuser
-
         from pastchats_memory.team import CopyLimits, TeamAccess, TeamMemory
+        from pastchats_memory.team.connect import name_author
 
         limits = self._find_limits()
         config = self.config
-        access = TeamAccess(self._require_endpoint(), config.team_token, config.team_author or getuser())
+        endpoint = self._require_endpoint()
+        access = TeamAccess(endpoint, config.team_token, name_author(endpoint, config.team_author))
         copied = CopyLimits(config.team_projects, config.team_days)
         return TeamMemory(self._database, self._open_session(), access, limits, copied, is_merged=config.team)
 

@@ -125,8 +125,9 @@ class TeamMemory:
         with self._open() as server:
             if server.exists:
                 server.load()
+                author = server.author
                 for row in server.select(Condition(kind=TURN), ["member", "author", "project"]):
-                    is_self = known is not None and row["member"] == known.id
+                    is_self = known is not None and row["member"] == known.id and author in (None, row["author"])
                     authors[row["author"], is_self] += 1
                     own[row["project"]] += is_self
         shared = team.shared_projects(self.database, self.access.endpoint)

@@ -10,7 +10,6 @@ import secrets
 import socket
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import NamedTuple
 
 import orjson
@@ -109,9 +108,9 @@ def push(
     """
     plan = _plan_push(database, session, server, access, limits)
     report = plan.report
-    if plan.is_needless:
-        return report
     if not server.exists:
+        if not report.projects:
+            return report
         server.create(session.dim)
         server.load()
     server.delete(plan.gone)
@@ -147,11 +146,11 @@ class _Plan(NamedTuple):
 
     report: PushReport
     author: str
-    is_needless: bool = True
-    gone: Sequence[str] = ()
-    changed: int = 0
-    rows: Iterator[Row] = iter(())
-    there: Mapping[str, str] = MappingProxyType({})
+    gone: Sequence[str]
+    changed: int
+    """Number of rows to write, of which some may wait for a vector."""
+    rows: Iterator[Row]
+    there: Mapping[str, str]
     """Digests of this memory's rows there, by id."""
 
 
@@ -169,15 +168,13 @@ def _plan_push(
         _require_dim(server, session)
         server.load()
         there = {row["id"]: row["digest"] for row in server.select(Condition(owner=member.id), ["id", "digest"])}
-    elif not report.projects:
-        return _Plan(report, author)
     shared = Shared(member, author, make_model_key(session))
     judgements = sync.judgements(database)
     wanted = _find_wanted(database, shared, judgements, limits, report.projects)
     changed = [id_ for id_, one in wanted.items() if there.get(id_) != one.digest]
     rows = _Source(database, session, shared, judgements, report).rows(wanted, changed)
     gone = sorted(there.keys() - wanted.keys())
-    return _Plan(report, author, is_needless=False, gone=gone, changed=len(changed), rows=rows, there=there)
+    return _Plan(report, author, gone, len(changed), rows, there)
 
 
 def _require_dim(server: TeamServer, session: ModelSession) -> None:

@@ -34,6 +34,19 @@ def test_the_author_is_the_role_that_is_logged_in(postgres: PostgresDatabase) ->
     assert postgres.run("SELECT author FROM pastchats.rows", "bob") == [("ada",)]
 
 
+def test_status_and_share_name_the_role_and_count_its_own_rows_alone(ada: Person, postgres: PostgresDatabase) -> None:
+    ada.memory.team.share("billing")
+    ada.memory.team.push()
+    own = ada.memory.team.status().member
+    postgres.run(insert("a").replace("'ab', 'turn'", f"'{own}', 'turn'"), "bob")  # under the name of her memory
+    found = Person(ada.home, postgres, team_author="somebody").memory.team
+    assert (found.preview("billing").author, found.status().author) == ("ada", "ada")
+    assert [(one.author, one.turns, one.is_self) for one in found.status().authors] == [
+        ("ada", 3, True),
+        ("bob", 1, False),
+    ]
+
+
 @pytest.mark.parametrize(
     "sql",
     [

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.cli.output import counted, hanging
-from pastchats_memory.maintenance.health import NEWEST_GIVEN, Status
+from pastchats_memory.maintenance.health import Status
 from pastchats_memory.memory import Memory
 from pastchats_memory.text.display import format_time
 from pastchats_memory.views.answers.database import STATUS
+from pastchats_memory.views.recalled import render_weeks
 
 WEEKS = 4
 """Newest weeks of hooks that are shown."""
@@ -42,7 +43,11 @@ def _text(status: Status) -> str:
         ("Vectors", _vectors(status)),
         ("Embedded", _embedded(status)),
         ("Secrets", REDACTED if status.is_redacted else REDACTED_BY_OTHERS),
-        *([("Hooks", _hooks(status))] if status.given else []),
+        *(
+            [("Hooks", f"gave {render_weeks(status.given[:WEEKS])}; `pastchats-memory log` lists them")]
+            if status.given
+            else []
+        ),
         ("Last run", _run(status.last_run)),
     ]
     return "\n".join(hanging(f"{name:9} {value}", under=10) for name, value in rows)
@@ -64,12 +69,6 @@ def _embedded(status: Status) -> str:
         f"{since}; {status.pending:,} pending for {status.next_model}: "
         f"`pastchats-memory reindex --embeddings --model {status.next_model}` goes on"
     )
-
-
-def _hooks(status: Status) -> str:
-    weeks = ", ".join(f"{week}: {count:,}" for week, count in [*status.given.items()][:WEEKS])
-    newest = min(sum(status.given.values()), NEWEST_GIVEN)
-    return f"gave {weeks}; of the newest {newest:,}, {status.given_used:,} used (`pastchats-memory log`)"
 
 
 def _run(run: dict[str, object] | None) -> str:

@@ -19,14 +19,12 @@ from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.store import checks, failures, redactions, scrub, sources, task_rows, turns, vectors
 from pastchats_memory.store.database import Database, side_files
 from pastchats_memory.store.probe import find_refusal
-from pastchats_memory.store.recalled import load_log
+from pastchats_memory.store.recalled import Week, list_weeks
 from pastchats_memory.store.recover import Recovered
 from pastchats_memory.store.tasks import TaskTexts
 from pastchats_memory.store.vectors import vec0
 from pastchats_memory.text.encoding import utf8
 
-NEWEST_GIVEN = 200
-"""Memories that hooks gave, of which it is looked up whether they were used."""
 REPAIR = "Run `pastchats-memory doctor --yes`: it recovers what it can into a new database and keeps the damaged one."
 
 
@@ -71,10 +69,7 @@ class Status:
     last: Time
     """Timestamps of the oldest (`first`) and the newest turn."""
     last_run: Annotated[dict[str, object] | None, As(LastRunView | None)]
-    given: Annotated[
-        dict[str, Annotated[int, {"minimum": 1}]], "Memories that hooks gave to agents, by week, the newest first."
-    ]
-    given_used: Annotated[Count, "Of the newest 200 of them: those that the agent then read, resumed or named."]
+    given: Annotated[tuple[Week, ...], "Memories that hooks gave to agents, by week, the newest first."]
     is_redacted: Annotated[
         bool, "True: all rows were redacted by the rules of this release; else `redact --rescan` does it."
     ]
@@ -122,14 +117,12 @@ class RepairReport:
 def read_status(database: Database) -> Status:
     """Return the contents of a memory in numbers."""
     counts = checks.counts(database)
-    given = load_log(database, NEWEST_GIVEN)
     size = sum(path.stat().st_size for path in (database.path, *side_files(database.path)) if path.exists())
     return Status(
         database=utf8(str(database.path)),
         bytes=size,
         gone=_count_gone(checks.source_paths(database)),
-        given=dict(given.weeks),
-        given_used=sum(one.is_used for one in given.results),
+        given=list_weeks(database),
         is_redacted=redactions.are_all_by(database, rules_version()),
         tasks=task_rows.count_by_status(database),
         **counts,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from itertools import groupby, islice
+from operator import itemgetter
 from typing import Annotated, NamedTuple
 
 from pastchats_memory.fields import Count, ItemId, Time, answer
@@ -13,6 +15,7 @@ from pastchats_memory.store.database import Database
 MOST_ROWS = 2000
 PROMPT_WIDTH = 80
 """Characters of the prompt that are shown."""
+MOST_WEEKS = 12
 _ID = re.compile(r"\bid (t:\S+?|[0-9]+)(?=[;,.)\s]|\Z)")
 _LEADS_BACK = r"\b(?:show|read|open|resume)\b[^\n]{{0,80}}?(?<![\w:]){}(?!\w)"
 
@@ -44,11 +47,19 @@ class Recalled(NamedTuple):
     content: Annotated[str, "As the agent saw it."]
 
 
+class Week(NamedTuple):
+    """How many memories hooks gave to agents in a week."""
+
+    week: Annotated[str, "Such as 2026-W07."]
+    given: Annotated[int, {"minimum": 1}]
+    used: Annotated[Count, "Those that the agent then read, resumed or named."]
+
+
 @answer("log/1", title="Output of `log --json`.")
 class RecalledLog(NamedTuple):
     """What hooks gave to agents."""
 
-    weeks: Annotated[Mapping[str, int], "Number of memories given in each week, such as 2026-W07, the newest first."]
+    weeks: Annotated[tuple[Week, ...], f"At most {MOST_WEEKS} weeks, the newest first."]
     results: Annotated[tuple[Recalled, ...], "The newest first."]
 
 
@@ -103,20 +114,24 @@ def load_log(database: Database, limit: int, session: str | None = None) -> Reca
     )
     found = []
     for id_, given_at, agent, kind, conversation, content in rows:
-        ids = list_ids(content)
         prompt = _find_prompt(database, conversation, given_at)
-        is_used = _is_used(database, conversation, given_at, ids)
+        is_used = _is_used(database, conversation, given_at, content)
         size = len(content.encode())
-        found.append(Recalled(id_, given_at, agent, kind, conversation, prompt, ids, size, is_used, content))
-    return RecalledLog(_count_weeks(database), tuple(found))
+        found.append(
+            Recalled(id_, given_at, agent, kind, conversation, prompt, list_ids(content), size, is_used, content)
+        )
+    return RecalledLog(list_weeks(database), tuple(found))
 
 
-def _count_weeks(database: Database) -> Mapping[str, int]:
-    """Return the number of memories given by week, such as `2026-W07`, the newest first."""
-    weeks = database.run(
-        "SELECT strftime('%G-W%V', given_at) AS week, count(*) FROM visible_recalled WHERE week IS NOT NULL GROUP BY 1 ORDER BY 1 DESC"
+def list_weeks(database: Database) -> tuple[Week, ...]:
+    """Return how many memories were given and used by week, the newest first."""
+    rows = database.run(
+        "SELECT strftime('%G-W%V', given_at) AS week, conversation_id, given_at, content FROM visible_recalled "
+        "WHERE week IS NOT NULL ORDER BY week DESC"
     )
-    return dict(weeks)
+    weeks = islice(groupby(rows, key=itemgetter(0)), MOST_WEEKS)
+    uses = ((week, [_is_used(database, *row) for _, *row in group]) for week, group in weeks)
+    return tuple(Week(week, len(found), sum(found)) for week, found in uses)
 
 
 def _find_prompt(database: Database, session: str | None, given_at: str) -> str:
@@ -130,8 +145,8 @@ def _find_prompt(database: Database, session: str | None, given_at: str) -> str:
     return words if len(words) <= PROMPT_WIDTH else f"{words[: PROMPT_WIDTH - 1]}…"
 
 
-def _is_used(database: Database, session: str | None, given_at: str, ids: Iterable[str]) -> bool:
-    """Return whether a later call of the session reads, opens or resumes an item, or names its file."""
+def _is_used(database: Database, session: str | None, given_at: str, content: str) -> bool:
+    """Return whether a later call of the session reads, opens or resumes an item that a memory names, or names its file."""
     calls = database.run(
         "SELECT tool_calls FROM visible_prompts WHERE conversation_id = ? AND tool_calls IS NOT NULL AND timestamp >= ?",
         (session, given_at),
@@ -139,6 +154,7 @@ def _is_used(database: Database, session: str | None, given_at: str, ids: Iterab
     text = "\n".join(call for (call,) in calls)
     if not text:
         return False
+    ids = list_ids(content)
     turns = json.dumps([int(id_) for id_ in ids if id_.isdecimal()])
     paths = database.run(
         "SELECT DISTINCT source_path FROM visible_prompts WHERE id IN (SELECT value FROM json_each(?))", (turns,)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from textwrap import indent
 
-from pastchats_memory.store.recalled import Recalled, RecalledLog
+from pastchats_memory.store.recalled import Recalled, RecalledLog, Week
 from pastchats_memory.text.display import escape_name, format_time, sanitise
 
 SESSION_WIDTH = 8
@@ -13,8 +14,12 @@ SESSION_WIDTH = 8
 
 def render_log(log: RecalledLog) -> str:
     """Render a line for each memory that was given, and the counts by week."""
-    weeks = ", ".join(f"{week}: {count:,}" for week, count in log.weeks.items())
-    return "\n".join([*map(_render_line, log.results), f"By week: {weeks}", ""])
+    return "\n".join([*map(_render_line, log.results), f"By week: {render_weeks(log.weeks)}", ""])
+
+
+def render_weeks(weeks: Iterable[Week]) -> str:
+    """Render how many memories were given in each week, and how many of them were used."""
+    return ", ".join(f"{one.week}: {one.given:,} ({one.used:,} used)" for one in weeks)
 
 
 def render_given(one: Recalled) -> str:

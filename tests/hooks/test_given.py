@@ -15,7 +15,7 @@ from waiting import HANG_S
 from pastchats_memory import Memory
 from pastchats_memory.hooks.given import note_given
 from pastchats_memory.store.database import open_database
-from pastchats_memory.store.recalled import load_log
+from pastchats_memory.store.recalled import Given, Week, add, list_weeks, load_log
 from pastchats_memory.text.recall_block import RECALL_PREAMBLE
 
 SCHEMA = Path(__file__).parents[2] / "contracts" / "schemas" / "log.json"
@@ -50,7 +50,7 @@ def give(program: Program, text: str, kind: str = "recall") -> None:
 def test_the_log_lists_what_was_given_and_prints_the_last_as_the_agent_saw_it(kiln: Program) -> None:
     body = json.loads(kiln("log", "--json").stdout)
     Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8"))).validate(body)
-    assert list(body["weeks"].values()) == [1]
+    assert [(one["given"], one["used"]) for one in body["weeks"]] == [(1, 0)]
     (one,) = body["results"]
     assert (one["agent"], one["kind"], one["session"], one["ids"]) == ("claude-code", "recall", "two", ["1"])
     assert (one["content"], one["bytes"], one["is_used"]) == (BLOCK, len(BLOCK.encode()), False)
@@ -117,8 +117,8 @@ def test_an_item_that_the_agent_read_later_was_used(kiln: Program) -> None:
     (one,) = kiln("log", "--json").results
     assert one["is_used"]
     [status] = kiln("status", "--json").results
-    assert (sum(status["given"].values()), status["given_used"]) == (1, 1)
-    assert "of the newest 1, 1 used" in kiln("status").stdout
+    assert [(one["given"], one["used"]) for one in status["given"]] == [(1, 1)]
+    assert ": 1 (1 used); `pastchats-memory log` lists them" in kiln("status").stdout
 
 
 def test_secrets_are_not_stored(kiln: Program) -> None:
@@ -139,3 +139,16 @@ def test_the_log_hides_quotations_of_a_private_project(kiln: Program) -> None:
     with open_database(kiln.database) as database:
         assert len(load_log(database, 5).results) == 1
         assert load_log(database.hide(frozenset({"garden"})), 5).results == ()
+
+
+def test_each_week_counts_what_was_given_in_it_and_what_was_used(kiln: Program) -> None:
+    turn = {
+        "role": "assistant", "content": "I read it.", "conversation_id": "two", "project": "garden", "timestamp": "2026-02-10T00:00:00Z",
+        "tools": ["Bash pastchats-memory show 1"],
+    }  # fmt: skip
+    (kiln.home / "b.jsonl").write_text(json.dumps(turn) + "\n", encoding="utf-8")
+    assert kiln("index", ".").status == 0
+    days = {"early": "2026-02-03T09:00:00Z", "same week": "2026-02-05T09:00:00Z", "late": "2026-02-12T09:00:00Z"}
+    with open_database(kiln.database) as database:
+        add(database, [Given(name, day, "claude-code", "recall", "two", BLOCK) for name, day in days.items()])
+        assert list_weeks(database)[-2:] == (Week("2026-W07", 1, 0), Week("2026-W06", 2, 2))

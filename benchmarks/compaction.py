@@ -4,17 +4,18 @@
 
 A session of Claude Code is cut before each summary (`isCompactSummary`), and a packet is built from the part before it. An item counts
 if one of the next ten calls of tools uses it and the summary does not name it. A file is used if a call names its path, a command if a
-call runs the same program with one of its arguments. The summary names a file by its name alone, a command by its words. Decisions and
-refusals are not counted: no program can tell whether an action follows one.
+call runs the same program with one of its arguments. The summary names a file by its name alone, and a command by its words. The second
+measure asks for the file's path in the project. Decisions and refusals are not counted: no program can tell whether an action follows one.
 
-The last line is the number of compactions with such an item, of those in which any earlier call has one (no packet can do better), and of
-all that are followed by an action.
+The last lines are the number of compactions with such an item, of those in which any earlier call has one (no packet can do better), and
+of all that are followed by an action.
 """
 
 from __future__ import annotations
 
 import argparse
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -93,21 +94,25 @@ def _text_of(record: dict[str, Any]) -> str:
     return "\n".join(str(block.get("text", "")) for block in content or [] if isinstance(block, dict))
 
 
-def find_useful(one: Compaction, project: str, items: Iterable[tuple[str, str]]) -> list[str]:
-    """Return the files (`changed`) and commands (`ran`) that the next actions use and the summary lacks."""
-    summary = " ".join(one.summary.split())
+def find_useful(one: Compaction, project: str, items: Iterable[tuple[str, str]], *, by_path: bool = False) -> list[str]:
+    """Return the files (`changed`, `read`) and commands (`ran`) that the next actions use and the summary lacks.
+
+    By path, a summary lacks a file of which it has the name without the folder.
+    """
+    summary = _slashes(" ".join(one.summary.split()))
     inputs = [
         " ".join(_slashes(value) for value in action.values() if isinstance(value, str)) for action in one.actions
     ]
     called = [_purpose(str(action.get("command", "")), project) for action in one.actions]
     found = []
     for kind, text in dict.fromkeys(items):
-        if kind == "changed":
-            is_named = _slashes(text).rpartition("/")[2] in summary
+        if kind != "ran":
+            path = _slashes(text)
+            is_named = (path.partition(f"/{project}/")[2] or path if by_path else path.rpartition("/")[2]) in summary
             is_used = any(_slashes(text) in given for given in inputs)
         else:
             purpose = _purpose(text, project)
-            is_named = strip_surroundings(text).removesuffix("…").strip() in summary
+            is_named = _slashes(strip_surroundings(text)).removesuffix("…").strip() in summary
             is_used = bool(purpose) and any(purpose == other or is_same_kind(purpose, other) for other in called)
         if is_used and not is_named:
             found.append(f"{kind} {text}")
@@ -124,7 +129,7 @@ def _purpose(command: str, project: str) -> str:
 
 def _list_items(packet: Packet | None) -> Iterator[tuple[str, str]]:
     for line in packet.lines if packet else ():
-        if line.section in ("changed", "ran"):
+        if line.section in ("changed", "read", "ran"):
             yield line.section, line.text.removeprefix("$ ").partition(" → ")[0]
 
 
@@ -142,7 +147,7 @@ def main() -> None:
     parser.add_argument("sessions", nargs="+", type=Path)
     parser.add_argument("--show", action="store_true", help="Print each packet and the next actions.")
     arguments = parser.parse_args()
-    useful = possible = total = 0
+    counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         for path in arguments.sessions:
             for one in list_compactions(path):
@@ -151,13 +156,18 @@ def main() -> None:
                 rows = list_fresh_items(part, load_format("claude-code"), one.session)
                 packet = fit_packet(build_packet(rows, (), "compaction"), BUDGET) if rows else None
                 project = rows[-1].project if rows else ""
-                found = find_useful(one, project, _list_items(packet))
-                possible += bool(found or find_useful(one, project, _list_earlier(one)))
-                useful, total = useful + bool(found), total + 1
-                print(f"{path.name[:40]} {len(rows)} rows: {'; '.join(found) or '-'}")
+                counts["all"] += 1
+                for measure, by_path in (("by name", False), ("by path", True)):
+                    found = find_useful(one, project, _list_items(packet), by_path=by_path)
+                    counts[measure] += bool(found)
+                    counts[f"possible {measure}"] += bool(
+                        found or find_useful(one, project, _list_earlier(one), by_path=by_path)
+                    )
+                print(f"{path.name[:40]} {len(rows)} rows, {len(one.actions)} actions: {'; '.join(found) or '-'}")
                 if arguments.show and packet:
                     print(render_packet(packet), *(f">> {action}"[:200] for action in one.actions), sep="\n")
-    print(f"{useful} of {possible} possible of {total}")
+    for measure in ("by name", "by path"):
+        print(f"{measure}: {counts[measure]} of {counts[f'possible {measure}']} possible of {counts['all']}")
 
 
 if __name__ == "__main__":

@@ -594,7 +594,7 @@ class Context(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-PACKET_SECTIONS = ("task", "open", "refused", "decided", "changed", "ran", "answer", "since")
+PACKET_SECTIONS = ("task", "open", "refused", "decided", "changed", "read", "ran", "answer", "since")
 """Parts of a packet, in the order in which they are shown."""
 
 
@@ -606,7 +606,7 @@ class PacketLine(NamedTuple):
         str,
         one_of(*PACKET_SECTIONS),
         "task: the user's words; open: what is left; refused: what the user refused, and why; decided: the user's decisions; "
-        "changed: a file; ran: a command with its last result; answer: how the last answer ends; since: a file that "
+        "changed: a file; read: a file that was only read; ran: a command with its last result; answer: how the last answer ends; since: a file that "
         "changed after the session.",
     ]
     text: Annotated[str, "On one line, whole sentences where they fit."]

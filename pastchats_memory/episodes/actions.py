@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 from pastchats_memory.episodes import Utterance, list_recorded
 from pastchats_memory.model import REFUSED, Item
-from pastchats_memory.text.shell import is_editor, is_read_only, is_shell
+from pastchats_memory.text.shell import is_editor, is_read_only, is_reader, is_shell
 
 MAX_COMMANDS, MAX_FILES = 3, 4
 MAX_LINE = 120
@@ -109,12 +109,18 @@ def shell_commands(turn: Utterance) -> list[str]:
     return [subject for tool, subject in calls_of(turn) if subject and is_shell(tool)]
 
 
-def changed_files(turn: ProjectTurn) -> Iterator[str]:
-    """Return paths of the changed files, relative to the project if they lie in it."""
+def changed_files(turn: ProjectTurn, outside: int | None = OUTSIDE_PARTS) -> Iterator[str]:
+    """Return paths of the changed files, as `relative_path` writes them."""
     names = list_recorded(turn, "files")
     for tool, subject in calls_of(turn):
         names += subject.split(", ") if is_editor(tool) else ()
-    return (relative_path(turn.project, name) for name in names if name and not name.endswith(CUT))
+    return (relative_path(turn.project, name, outside) for name in names if name and not name.endswith(CUT))
+
+
+def read_files(turn: ProjectTurn, outside: int | None = OUTSIDE_PARTS) -> Iterator[str]:
+    """Return paths of the files that were read, as `relative_path` writes them."""
+    names = (subject for tool, subject in calls_of(turn) if is_reader(tool))
+    return (relative_path(turn.project, name, outside) for name in names if "." in name and not name.endswith(CUT))
 
 
 def use_slashes(path: str) -> str:
@@ -122,12 +128,12 @@ def use_slashes(path: str) -> str:
     return path.replace("\\", "/") if "/" not in path or _DRIVE.match(path) else path
 
 
-def relative_path(project: str, name: str) -> str:
-    """Return the path below the project's folder; of a path elsewhere, return the last parts."""
+def relative_path(project: str, name: str, outside: int | None = OUTSIDE_PARTS) -> str:
+    """Return the path below the project's folder; of a path elsewhere, return that many last parts, or all for None."""
     path = use_slashes(name)
     if not ABSOLUTE.match(path):
         return path.removeprefix("./")
-    return path.partition(f"/{project}/")[2] or "/".join(path.split("/")[-OUTSIDE_PARTS:])
+    return path.partition(f"/{project}/")[2] or "/".join(path.split("/")[-(outside or 0) :])
 
 
 def _join_files(files: Sequence[str]) -> str:

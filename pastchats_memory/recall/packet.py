@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import chain, pairwise, zip_longest
 from pathlib import Path
 
 from pastchats_memory.episodes import STOPPED, list_recorded
-from pastchats_memory.episodes.actions import changed_files, last_runs, relative_path
+from pastchats_memory.episodes.actions import changed_files, last_runs, read_files, relative_path, shell_commands
 from pastchats_memory.episodes.statements import find_decisions, find_rules, leaves_work_open
 from pastchats_memory.episodes.titles import UNNAMED, find_title
 from pastchats_memory.model import OPEN, REFUSED, Item, Packet, PacketLine, PacketMoment, StoredTask
@@ -23,7 +24,7 @@ from pastchats_memory.text.commands import strip_surroundings
 from pastchats_memory.text.display import one_line
 from pastchats_memory.text.instruction import find_instruction
 from pastchats_memory.text.pasted import split_paste
-from pastchats_memory.text.shell import classify_check, is_editor
+from pastchats_memory.text.shell import classify_check, is_editor, is_read_only
 from pastchats_memory.text.topics import is_small_talk
 from pastchats_memory.text.truncate import keep_head
 from pastchats_memory.views.packet import render_line, render_packet, render_section
@@ -125,6 +126,7 @@ def build_packet(
         _list_commands(rows),
         _list_decisions(rows),
         _list_changes(rows),
+        _list_reads(rows),
         _list_answer(rows),
     )
     in_turn = chain.from_iterable(zip_longest(*sections))
@@ -239,31 +241,46 @@ def _list_decisions(rows: Sequence[Item]) -> Iterator[PacketLine]:
 
 
 def _list_changes(rows: Sequence[Item]) -> Iterator[PacketLine]:
-    """Yield the changed files with the last turn that changed each, the newest first."""
-    last = {name: row for row in rows for name in changed_files(row)}
-    for name, row in sorted(last.items(), key=lambda one: -one[1].turn_index):
-        yield _line("changed", one_line(name), row)
+    """Yield the changed files, each with the last turn that changed it."""
+    uses = [(name, row) for row in rows for name in changed_files(row, outside=None)]
+    last = dict(uses)
+    yield from (_line("changed", one_line(name), last[name]) for name in _order_uses(name for name, _ in uses))
+
+
+def _list_reads(rows: Sequence[Item]) -> Iterator[PacketLine]:
+    """Yield the files that were read and not changed, each with the last turn that read it."""
+    changed = {name for row in rows for name in changed_files(row, outside=None)}
+    uses = [(name, row) for row in rows for name in read_files(row, outside=None) if name not in changed]
+    last = dict(uses)
+    yield from (_line("read", one_line(name), last[name]) for name in _order_uses(name for name, _ in uses))
 
 
 def _list_commands(rows: Sequence[Item]) -> Iterator[PacketLine]:
-    """Yield the last run of each command with its result, the newest first, and those of a kind that was listed at the end."""
+    """Yield the last run of each kind of command with its result, then the others, and those that only looked around."""
     by_id = {row.id: row for row in rows}
-    kinds: set[str] = set()
-    further = []
-    for run in reversed(last_runs(rows)):
+    runs = [run for run in last_runs(rows) if not by_id[run.turn].content.endswith(REFUSED)]
+    last = {_find_kind(run.command): run for run in runs}
+    kinds = _order_uses(kind for row in rows for kind in map(_find_kind, shell_commands(row)) if kind in last)
+    first = [last[kind] for kind in dict.fromkeys([*kinds, *reversed(last)])]
+    for run in dict.fromkeys([*first, *reversed(runs)]):
         row = by_id[run.turn]
-        if row.content.endswith(REFUSED):
-            continue
         result = _find_result(row, run.has_failed) if row.role == "tool" else ""
         text = ": ".join(filter(None, ("failed" if run.has_failed else "", result)))
-        line = _line("ran", f"$ {_cut(run.command, COMMAND_WIDTH)}" + (f" → {text}" if text else ""), row)
-        kind = " ".join(strip_surroundings(run.command).split()[:2])
-        if kind in kinds:
-            further.append(line)
-        else:
-            kinds.add(kind)
-            yield line
-    yield from further
+        yield _line("ran", f"$ {_cut(run.command, COMMAND_WIDTH)}" + (f" → {text}" if text else ""), row)
+    looks = {command: row for row in rows for command in shell_commands(row) if is_read_only(command)}
+    yield from (_line("ran", f"$ {_cut(command, COMMAND_WIDTH)}", row) for command, row in reversed(looks.items()))
+
+
+def _find_kind(command: str) -> str:
+    """Return the program of a command with its first argument."""
+    return " ".join(strip_surroundings(command).split()[:2])
+
+
+def _order_uses(uses: Iterable[str]) -> list[str]:
+    """Return what was used, the last and the most frequent in turn: the work goes on with either."""
+    counts = Counter(reversed([*uses]))
+    pairs = zip(counts, (name for name, _ in counts.most_common()), strict=True)
+    return list(dict.fromkeys(chain.from_iterable(pairs)))
 
 
 def _find_result(row: Item, has_failed: bool) -> str:

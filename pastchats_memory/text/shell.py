@@ -63,6 +63,12 @@ def is_editor(tool: str) -> bool:
     )
 
 
+def is_reader(tool: str) -> bool:
+    """Check by its name, such as `Read` or `view_file`, whether a tool reads files."""
+    words, reading = _words(tool), command_words("read-words")
+    return bool(words & reading) and words - reading <= command_words("file-words")
+
+
 def written_files(command: str) -> list[str]:
     """Return the files that a shell command writes from a here-document, or edits in place.
 

@@ -16,6 +16,7 @@ LABELS = {
     "refused": "Refused",
     "decided": "Decided",
     "changed": "Changed",
+    "read": "Read",
     "ran": "Ran",
     "answer": "Answered",
     "since": "Changed since",

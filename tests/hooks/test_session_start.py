@@ -59,7 +59,7 @@ class Kiln:
                 todos = [{"content": words[0], "status": words[1], "activeForm": words[0]}]
                 add("assistant", [{"type": "tool_use", "id": "todo", "name": "TodoWrite", "input": {"todos": todos}}])
             else:
-                tool, key = ("Bash", "command") if kind == "run" else ("Edit", "file_path")
+                tool, key = {"run": ("Bash", "command"), "read": ("Read", "file_path")}.get(kind, ("Edit", "file_path"))
                 call = f"call-{name}-{len(records)}"
                 value = words[0] if kind == "run" else str(self.folder / words[0])
                 add("assistant", [{"type": "tool_use", "id": call, "name": tool, "input": {key: value}}])
@@ -143,6 +143,39 @@ def test_a_refusal_counts_until_the_call_is_made_after_all(kiln: Kiln) -> None:
     refused = text.partition("Refused:\n")[2].partition("\nChanged:")[0]
     assert refused.startswith("> $ rm -rf build: Never remove the build folder. · line ")
     assert "src/ramp.py" not in refused
+
+
+def test_a_compacted_session_gets_back_which_files_it_read_and_where_it_looked(kiln: Kiln) -> None:
+    deep = "/".join(["src", *["controller-of-the-kiln"] * 8, "profile.toml"])
+    path = kiln.write(
+        "now",
+        ("user", "Hold the ramp of the kiln."),
+        ("read", "/etc/burner/limits.toml", "max = 900"),
+        ("read", "src/ramp.py", "ramp = 1"),
+        ("edit", "src/ramp.py", "The file was updated."),
+        ("edit", deep, "The file was updated."),
+        ("run", "grep -rn ramp src/flasher", "src/flasher/a.py:1"),
+        ("answer", "The ramp holds."),
+    )
+    text = kiln.start("compact", transcript_path=str(path))
+    assert "Read:\n> /etc/burner/limits.toml · line 12\nRan:\n> $ grep -rn ramp src/flasher" in text
+    assert f"> {deep} · line" in text.partition("Changed:")[2].partition("Read:")[0]
+
+
+def test_the_last_and_the_most_frequent_of_many_files_come_first(kiln: Kiln) -> None:
+    done = "The file was updated."
+    often = [("edit", "src/often.py", done), ("answer", "Often.")] * 5
+    once = [
+        step
+        for number in range(100)
+        for step in [("edit", f"src/parts/of/the/flasher/once-{number}.py", done), ("answer", "Next.")]
+    ]
+    path = kiln.write("now", ("user", "Tune the ramp."), *often, *once)
+    text = kiln.start("compact", transcript_path=str(path))
+    assert len(text.encode()) <= 4096
+    assert "> src/often.py" in text
+    assert "> src/parts/of/the/flasher/once-99.py" in text
+    assert "once-0.py" not in text
 
 
 def test_an_excluded_folder_gets_no_packet(kiln: Kiln) -> None:

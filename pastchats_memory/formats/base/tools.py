@@ -15,11 +15,11 @@ from pastchats_memory.formats.base.questions import Questions, is_question_tool,
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, number_of, text_of
 from pastchats_memory.model import REFUSED, Edit
 from pastchats_memory.text.clean import clean
-from pastchats_memory.text.shell import classify_check, hides_failure, is_editor, is_read_only, written_files
+from pastchats_memory.text.shell import classify_check, hides_failure, is_editor, is_read_only, is_reader, written_files
 from pastchats_memory.text.tracker_words import folded
 from pastchats_memory.text.truncate import keep_head, keep_tail
 
-LABEL_LENGTH = 120
+LABEL_LENGTH, PATH_LENGTH = 120, 400
 COMMAND_LENGTH = 240
 HEAD_LENGTH = 280
 TAIL_LENGTH = 440
@@ -91,7 +91,7 @@ def parse_call(name: str, arguments: object, dialect: Dialect = COMMON) -> ToolC
         except orjson.JSONDecodeError:
             files = PATCHED.findall(arguments)
             edit = Edit(tuple(files), arguments) if files else None
-            return ToolCall(_shorten_label(f"{name} {', '.join(files) or arguments}"), edit=edit)
+            return ToolCall(_make_label(name, ", ".join(files) or arguments), edit=edit)
     inputs = mapping_of(values)
     if name.endswith(dialect.editors) or (name in dialect.whole_editors and "command" in inputs):
         name, inputs = text_of(inputs.get("command")) or name, {**inputs, "command": None}
@@ -100,7 +100,7 @@ def parse_call(name: str, arguments: object, dialect: Dialect = COMMON) -> ToolC
     if files and command:
         name = PATCH_TOOL
     subject = command or next((text for key in SUBJECTS if (text := text_of(inputs.get(key)))), "")
-    label = _shorten_label(f"{name} {', '.join(files) or subject}")
+    label = _make_label(name, ", ".join(files) or subject)
     questions = parse_questions(inputs) if is_question_tool(name, dialect.question_tools) else ()
     written = files or ([subject] if is_editor(name) else written_files(command))
     edit = Edit(tuple(written), inputs) if written else None
@@ -128,9 +128,11 @@ def _shell_text(value: object) -> str:
     return text_of(value)
 
 
-def _shorten_label(text: str) -> str:
-    line = " ".join(clean(keep_head(text, 2 * LABEL_LENGTH)).split())
-    return line if len(line) <= LABEL_LENGTH else keep_head(line, LABEL_LENGTH - 1) + "…"
+def _make_label(name: str, subject: str) -> str:
+    """Return a tool and its subject on one line: of a file the whole path, which a shorter one would not name."""
+    width = PATH_LENGTH if is_editor(name) or is_reader(name) else LABEL_LENGTH
+    line = " ".join(clean(keep_head(f"{name} {subject}", 2 * width)).split())
+    return line if len(line) <= width else keep_head(line, width - 1) + "…"
 
 
 def text_of_result(content: object) -> str:

@@ -7,6 +7,7 @@ unknown, since a wrong answer is worse than none. The caller then gets the user'
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -65,6 +66,7 @@ from pastchats_memory.episodes.outcome.feedback import (
     finds_fault,
     goes_on,
     is_commit_request,
+    is_sure_complaint,
     mentions_request,
     names_commit,
     objects,
@@ -171,13 +173,14 @@ def rejects_result(episode: Episode) -> tuple[QuotedLine, ...]:
 
     With visible work, a fault may concern a part only. After a question of the agent, the words are an answer.
     """
-    if ends_with_question(episode):
+    if ends_with_question(episode) and not is_sure_complaint(episode):
         return ()
     if refused := refuses_result(episode):
         return refused
     if not concerns_work(episode):
         return ()
-    return (() if _find_work(episode) else finds_fault(episode) or objects(episode)) or _reports_trouble(episode)
+    is_partly_good = _find_work(episode) and all(check.passed for check in standing_checks(episode))
+    return (() if is_partly_good else finds_fault(episode) or objects(episode)) or _reports_trouble(episode)
 
 
 def _reports_trouble(episode: Episode) -> tuple[QuotedLine, ...]:
@@ -279,8 +282,20 @@ def ends_in_error(episode: Episode) -> tuple[QuotedLine, ...]:
     return _quote_error(last, place)
 
 
+def fails_repeatedly(episode: Episode) -> tuple[QuotedLine, ...]:
+    """Find an error without an answer that came back after each try of the agent, with no edit in between."""
+    place = episode.last_place
+    is_last = _ends_in_error(episode) and not is_read_only(_command_of(episode.turns[place]))
+    errors = [(at, row) for at, row in episode.tool_results() if row.kind == "error"]
+    headings = Counter(row.content.partition("\n")[0] for _, row in errors)
+    again = next(((at, row) for at, row in errors if headings[row.content.partition("\n")[0]] > 1), None)
+    return _quote_error(again[1], again[0]) if is_last and again and _has_no_edit_after(episode, again[0]) else ()
+
+
 def admits_partial_failure(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find an answer that did something, and names something undone."""
+    if ends_with_question(episode):
+        return ()
     undone = find_admission(episode) or find_remaining_work(episode)
     work = _find_work(episode) if undone else ()
     return work[:1] + undone if work else ()
@@ -397,8 +412,11 @@ def is_approved(episode: Episode) -> tuple[QuotedLine, ...]:
 
     A yes to a short answer without any work lets the agent begin, and shows nothing.
     """
-    has_result = has_tool_use(episode) or len(get_last_answer(episode)[1]) >= MIN_RESULT or asks_to_commit(episode)
-    is_open = _is_damaged(episode) or is_greeting(episode) or not has_result
+    is_plan = episode.turns[episode.last_place].kind == "plan"
+    has_answer = is_plan or len(get_last_answer(episode)[1]) >= MIN_RESULT
+    has_result = has_tool_use(episode) or has_answer or asks_to_commit(episode)
+    is_waiting = requests_input(episode) and not find_last_edit(episode)
+    is_open = _is_damaged(episode) or is_greeting(episode) or is_waiting or not has_result
     return quote_next_message(episode) if approves(episode) and not is_open else ()
 
 
@@ -517,6 +535,7 @@ RULES: tuple[OutcomeRule, ...] = (
     OutcomeRule("admitted_in_part", "mixed", 0.70, admits_partial_failure),
     OutcomeRule("check_failed", "failed", 0.97, fails_check),
     OutcomeRule("command_failed", "failed", 0.97, fails_command),
+    OutcomeRule("kept_failing", "failed", 0.8, fails_repeatedly),
     OutcomeRule("ended_in_error", "stopped", 0.8, ends_in_error),
     OutcomeRule("push_failed", "failed", 0.8, fails_to_push),
     OutcomeRule("gave_up", "failed", 0.93, gives_up),

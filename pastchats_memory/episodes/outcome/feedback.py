@@ -16,6 +16,7 @@ from pastchats_memory.episodes.outcome.answers import (
     awaits_decision,
     ends_with_question,
     get_last_answer,
+    has_tool_use,
     requests_input,
 )
 from pastchats_memory.episodes.outcome.checks import find_failure, read_check_output
@@ -34,9 +35,9 @@ from pastchats_memory.episodes.outcome.episode import (
     quote_next_message,
     strip_client_commands,
 )
-from pastchats_memory.episodes.outcome.names import find_name, has_identifier, list_names
+from pastchats_memory.episodes.outcome.names import find_name, has_identifier, list_changed_files, list_names
 from pastchats_memory.episodes.outcome.patterns import Pattern, Phrases, load_pattern
-from pastchats_memory.episodes.outcome.requests import is_inquiry, is_request, starts_with_request
+from pastchats_memory.episodes.outcome.requests import is_inquiry, is_question, is_request, starts_with_request
 from pastchats_memory.text.instruction import find_instruction
 
 MAX_AGREEMENT_WORDS = 20
@@ -68,6 +69,7 @@ MIN_POINTING_WORDS = 8
 MAX_PASTED_COMMANDS = 20
 LIKELY = 0.7
 """Probability by the model of a complaint that needs no word of trouble."""
+SURE = 0.8
 POSSIBLE = 0.5
 DOUBTFUL = 0.4
 MAX_REMARK_WORDS = 6
@@ -127,6 +129,14 @@ _FILES_ONLY = re.compile(r"(?:@\S+(?: |\Z))+")
 """Their content may have changed, for example a terminal's."""
 _POINTER = Pattern(r"\b(?:this|these|here)\b")
 _ERROR_LINE = load_pattern("feedback", "error_line")
+_SUBJECT = Pattern(
+    r"\A\W*(?:why\ \w+\ )?(?:the|my)\ (?P<name>\w+(?:\ \w+){1,2}?)\ (?:(?:is|are|does|do|did)(?:n't|nt)?|still|not|won't|can(?:'t|not))\b"
+)
+"""The thing of which a remark says something."""
+_HOW = Pattern(
+    r"\b(?:how|why|fix\w*|make|get|work\w*|solve|help)\b|как|почему|怎么|如何|为什么|cómo|por\ qu[eé]|comment|pourquoi|wie|warum|como"
+)
+_DOCUMENT = re.compile(r"\.(?:md|mdx|txt|rst|adoc)\Z")
 _NUMBER = re.compile(r"\d+")
 _STATUS = re.compile(r"\b[45]\d\d \(")
 """A failed request of the network, as a browser prints it."""
@@ -170,6 +180,12 @@ def reports_same_problem(episode: Episode) -> tuple[QuotedLine, ...]:
     if not concerns_work(episode):
         return ()
     return _find(episode, _PROBLEM_PERSISTS, _first_remark(episode)) or _repeats_topic(episode)
+
+
+def _asks_for_fact(episode: Episode) -> bool:
+    """Return whether one answer tells what is so, and not how to do something. Such an answer cannot fail to work."""
+    is_how = _HOW.search(episode.request) or _has_trouble(episode.request)
+    return is_question(episode) and not is_how and len(episode.answers()) == 1 and not has_tool_use(episode)
 
 
 def _repeats_topic(episode: Episode) -> tuple[QuotedLine, ...]:
@@ -232,7 +248,7 @@ def finds_fault(episode: Episode) -> tuple[QuotedLine, ...]:
 
 def reports_partial_success(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find words that part of the result works, or that it needs a correction."""
-    if is_pasted_output(episode):
+    if is_pasted_output(episode) or ends_with_question(episode):
         return ()
     has_reservation = _BUT.search(message_opening(episode)) or doubts_result(episode)
     return (_find(episode, _HALF_SUCCESS) if has_reservation else ()) or _find(episode, _FLAW)
@@ -292,14 +308,15 @@ def asks_for_git(episode: Episode) -> bool:
 
 
 def names_commit(episode: Episode) -> bool:
-    """Return whether the next message is about a commit or a push."""
-    return bool(_COMMIT_WORD.search(message_opening(episode)))
+    """Return whether the first line of the next message is about a commit or a push."""
+    return bool(_COMMIT_WORD.search(message_opening(episode).partition("\n")[0]))
 
 
 def approves(episode: Episode) -> bool:
     """Return whether the user says yes to the answer, picks an offer of it, or has the work committed."""
     is_read_so = episode.reply is not None and episode.reply.is_approval and not doubts_result(episode)
-    return is_read_so or agrees(episode) or picks_offer(episode) or asks_to_commit(episode)
+    says_yes = agrees(episode) or picks_offer(episode) or asks_to_commit(episode)
+    return is_read_so or says_yes or _applies_proposal(episode)
 
 
 def picks_offer(episode: Episode) -> bool:
@@ -345,9 +362,15 @@ def builds_on(episode: Episode, names: frozenset[str]) -> bool:
 def continues_from_answer(episode: Episode) -> bool:
     """Return whether the user goes on from the answer; a mere "continue" counts after a question."""
     opening = message_opening(episode)
-    applies = _APPLY_REQUEST.search(opening) and not _REDO_REQUEST.search(first_sentence(opening))
-    continues = _NEXT_STEP.search(opening) or applies or (_GO_AHEAD.search(opening) and is_inquiry(episode))
-    return bool(continues) and not doubts_result(episode)
+    continues = _NEXT_STEP.search(opening) or (_GO_AHEAD.search(opening) and is_inquiry(episode))
+    return (bool(continues) and not doubts_result(episode)) or _applies_proposal(episode)
+
+
+def _applies_proposal(episode: Episode) -> bool:
+    """Return whether the user agrees with the proposal, or wants it carried out."""
+    opening = message_opening(episode)
+    is_redone = _REDO_REQUEST.search(first_sentence(opening)) or doubts_result(episode)
+    return bool(_APPLY_REQUEST.search(opening)) and not is_redone
 
 
 def continues_work(episode: Episode) -> bool:
@@ -359,17 +382,25 @@ def continues_work(episode: Episode) -> bool:
 def concerns_work(episode: Episode) -> bool:
     """Return whether the next message is about this work: it names something of it, or is a short remark without a name.
 
-    Words without blanks cannot be compared, so a message in such a script counts.
+    Words without blanks cannot be compared, so a message in such a script counts. An answer to a question of fact, or
+    a written document, breaks no program.
     """
     opening = message_opening(episode)
-    words = _long_words(opening)
-    is_paste = is_pasted_output(episode) and "\n" in opening
-    is_short = len(words) <= MAX_REMARK_WORDS and not (has_identifier(opening) or is_paste)
-    if is_short or _PLAIN_REMARK.search(opening) or max(opening) >= WIDE:
+    if _PLAIN_REMARK.search(opening) or max(opening, default="") >= WIDE:
         return True
+    if _asks_for_fact(episode):
+        return False
+    words = _long_words(opening)
     answers = " ".join(text[:MAX_SCANNED] for _, text in episode.answers()[-2:])
-    known = _long_words(episode.request) | _long_words(answers)
-    return len(words & known) >= MIN_SHARED_WORDS or find_name(list_names(episode), opening) is not None
+    known, names = _long_words(episode.request) | _long_words(answers), list_names(episode)
+    files = list_changed_files(episode)
+    if files and all(map(_DOCUMENT.search, files)):
+        known, names = _long_words(episode.request), files
+    is_paste = is_pasted_output(episode) and "\n" in opening
+    if len(words) <= MAX_REMARK_WORDS and not (has_identifier(opening) or is_paste):
+        subject = _SUBJECT.search(first_sentence(opening))
+        return subject is None or not known.isdisjoint(_long_words(subject["name"]))
+    return len(words & known) >= MIN_SHARED_WORDS or find_name(names, opening) is not None
 
 
 def complains(episode: Episode) -> bool:
@@ -401,6 +432,11 @@ def objects_likely(episode: Episode) -> tuple[QuotedLine, ...]:
     return quote_next_message(episode)
 
 
+def is_sure_complaint(episode: Episode) -> bool:
+    """Return whether the model reads a complaint so surely that the next message is no mere answer to a question."""
+    return episode.reply is not None and episode.reply.complaint >= SURE
+
+
 def _is_wish(episode: Episode) -> bool:
     """Return whether the next message begins with a question or a request."""
     opening = message_opening(episode)
@@ -411,7 +447,8 @@ def _is_wish(episode: Episode) -> bool:
 
 def _is_remark(episode: Episode) -> bool:
     """Return whether the next message is about this work, and answers no question."""
-    is_answer = ends_with_question(episode) or awaits_decision(episode) or requests_input(episode)
+    is_open = ends_with_question(episode) or awaits_decision(episode) or requests_input(episode)
+    is_answer = is_open and not is_sure_complaint(episode)
     return not is_answer and concerns_work(episode)
 
 

@@ -267,3 +267,142 @@ def test_an_error_after_a_request_about_another_error_means_mixed() -> None:
 def test_an_earlier_commit_is_no_commit_of_this_work() -> None:
     answer = EpisodeTurn("assistant", "answer", "The readme was committed in the previous commit (fe6d2cc).")
     assert verdict(answer) == "unknown"
+
+
+def test_an_edit_that_is_refused_again_and_again_has_failed() -> None:
+    refused = EpisodeTurn("tool", "error", "The patch does not apply.\n# 1 block of boiler.py did not match")
+    ended = EpisodeTurn("tool", "error", "Only 3 reflections allowed, stopping.")
+    assert verdict(LOOKING, refused) == "stopped"
+    assert verdict(LOOKING, refused, LOOKING, refused, ended) == "failed"
+    assert verdict(LOOKING, refused, LOOKING, refused, EDITED) == "unknown"
+
+
+@pytest.mark.parametrize(
+    "words", ["Which vase do you mean?\n\nI'm in planning mode, so I won't write files yet. Which colour?"]
+)
+def test_an_agent_that_waits_for_an_answer_has_admitted_no_failure(words: str) -> None:
+    assert verdict(EDITED, EpisodeTurn("assistant", "answer", words), next_message="blue, please") == "unknown"
+
+
+def test_a_complaint_about_work_whose_check_is_red_means_failed() -> None:
+    built = EpisodeTurn("assistant", "answer", "Built and pushed!", {"tools": ("Edit clock.py", "Bash git push")})
+    words = "I'm getting an error when I open it"
+    assert verdict(RED, EDITED, built, next_message=words) == "failed"
+    assert verdict(GREEN, EDITED, built, next_message=words) == "mixed"
+
+
+def test_words_that_answer_a_question_praise_no_half() -> None:
+    question = EpisodeTurn("assistant", "answer", "The ports are separate. Do you prefer React or Vue?")
+    assert verdict(EDITED, question, next_message="React looks good, but only since everybody knows it.") == "unknown"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Last thing, deleting a lamp doesn't work.",
+        "The only issue: the lamp is missing",
+        "Great, one last problem: the total is still missing.",
+        "Letztes Problem: die Lampe geht nicht.",
+        "Última cosa, no funciona el botón.",
+        "Осталось только одно: кнопка не работает.",
+        "最后一个问题：按钮没反应",
+    ],
+)
+def test_the_last_thing_that_is_wrong_means_mixed(words: str) -> None:
+    assert verdict(EDITED, next_message=words) == "mixed"
+
+
+def test_a_document_breaks_no_program() -> None:
+    request = EpisodeTurn("user", "prompt", "write a readme for the kiln")
+    written = EpisodeTurn("assistant", "answer", "It covers setup and `fire`.", {"tools": ("Write README.md",)})
+    words = "I'm getting an exception when I call the register command of the shop: KeyError: 'id' in shop/register.py"
+    assert derive_outcome((request, written), words).verdict == "unknown"
+    assert derive_outcome((request, written), "There are errors in the readme").verdict == "mixed"
+
+
+def test_a_fault_of_something_that_the_episode_does_not_name_changes_nothing() -> None:
+    assert verdict(EDITED, next_message="why is the background image not working") == "unknown"
+    assert verdict(EDITED, next_message="why is the login test not working") == "failed"
+
+
+def test_an_answer_to_a_question_of_fact_cannot_fail_to_work() -> None:
+    answer = EpisodeTurn("assistant", "answer", "Only the folder `kiln`.")
+    words = "the oven starts, however the mod is not working and does not show up in the list"
+    assert asked("Should I copy the repository, or only the folder?", words, answer) == "unknown"
+    assert asked("Should I copy the repository, or only the folder?", "No, that is wrong.", answer) == "failed"
+    assert asked("How do I copy the folder?", "it doesn't work", answer) == "failed"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "好的！现在我来推送到仓库。",
+        "接下来让我检查测试",
+        "では、テストを実行してみます。",
+        "Let me push it.",
+    ],
+)
+def test_a_session_that_ends_with_an_announcement_was_stopped(words: str) -> None:
+    announced = EpisodeTurn("assistant", "answer", words, {"tools": ("Bash git push origin main",)})
+    assert verdict(EDITED, announced) == "stopped"
+
+
+def test_a_yes_to_a_request_for_a_decision_shows_nothing() -> None:
+    text = "I can fire the kiln at once, or dry it first. " * 10
+    asking = EpisodeTurn("assistant", "answer", f"{text}Once you confirm, I'll run it.")
+    assert verdict(asking, next_message="yes") == "unknown"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "alright, that fixed it. now remove the prints",
+        "The bug has been resolved. Tidy up, please.",
+        "its just super beautiful, I will host it on my box",
+        "The schedule matches my idea. Keep track of it.",
+        "Please mark task 5.5 as done.",
+    ],
+)
+def test_a_confirmation_needs_no_thanks(words: str) -> None:
+    assert verdict(EDITED, next_message=words) == "worked"
+
+
+@pytest.mark.parametrize(
+    "words", ["sí dale", "so 1) a 2) b 3) c", "I agree with your suggestions. Put them in glaze.py"]
+)
+def test_a_yes_to_a_long_answer_approves_it(words: str) -> None:
+    text = "There are three glazes, of which the second is the safest for food. " * 8
+    assert verdict(EpisodeTurn("assistant", "answer", f"{text}Which one?"), next_message=words) == "worked"
+
+
+def test_a_plan_that_the_user_has_carried_out_worked() -> None:
+    plan = EpisodeTurn("assistant", "plan", "1. Dry the kiln.\n2. Fire it.")
+    words = "PLEASE IMPLEMENT THIS PLAN:\n## Dry the kiln\nDo not skip the second step."
+    assert verdict(plan, next_message=words) == "worked"
+    assert verdict(plan, next_message="Which step is the longest?") == "unknown"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '[plugin:vite:import] Failed to resolve import "kiln" from "src/clock.py"',
+        "src/clock.py:120:3: undefined: err",
+        "2025-06-12 14:53:53.046 [main] ERROR o.k.Clock - clock.py has no hour",
+    ],
+)
+def test_a_pasted_line_of_a_compiler_or_a_log_is_an_error(line: str) -> None:
+    assert verdict(EDITED, next_message=line) == "failed"
+
+
+def test_a_sure_complaint_is_no_answer_to_a_question() -> None:
+    question = EpisodeTurn("assistant", "answer", "Drawn in blue. How does the flaky login test look?")
+    words = "The login test lost the colour and cannot even store the flaky lamp"
+    assert read_reply(words, 0.85, EDITED, question) == "mixed"
+    assert read_reply(words, 0.5, EDITED, question) == "unknown"
+
+
+def test_a_commit_that_was_asked_for_stands_whatever_comes_next() -> None:
+    pushed = EpisodeTurn("assistant", "answer", "I committed and pushed the changes to the `main` branch.")
+    words = "# Task\nThe rows push off the right edge and break the kiln view."
+    assert asked("commit and push", words, pushed) == "worked"
+    assert asked("commit and push", "Did you push it??", pushed) != "worked"

@@ -10,12 +10,12 @@ from pastchats_memory.embed import Embedder, is_unread
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.episodes.actions import actions_of
 from pastchats_memory.episodes.load import load_episode
-from pastchats_memory.episodes.problems import MIN_SHARED_WORDS, extract_subject, is_same_problem
+from pastchats_memory.episodes.problems import MIN_SHARED_WORDS, extract_subject, has_different_name, is_same_problem
 from pastchats_memory.episodes.refutation import SIGNAL
-from pastchats_memory.episodes.threads import cite_attempts, describe_attempt, find_thread, load_attempt
+from pastchats_memory.episodes.threads import build_thread, cite_attempts, describe_attempt, find_thread, load_attempt
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.fields import As, At, Flat, Shown, View, shown_as
-from pastchats_memory.model import FAILURES, RESOLVED, Attempt, Filters, Item, StoredTask
+from pastchats_memory.model import FAILURES, RESOLVED, Attempt, Filters, Hit, Item, StoredTask
 from pastchats_memory.search.pipeline import search
 from pastchats_memory.search.request import Request
 from pastchats_memory.store import outcomes, sources, vectors
@@ -27,10 +27,12 @@ from pastchats_memory.tasks.similarity import (
     TaskQuery,
     estimate_cosine,
     find_similar_tasks,
+    load_words,
     score_similarity,
 )
 from pastchats_memory.text.display import escape_name
 from pastchats_memory.text.tracker_words import folded
+from pastchats_memory.text.words import FUNCTION_WORDS
 
 Verdict = Literal["done", "in_progress", "failed_before", "superseded", "asked_before", "new"]
 MAX_RESULTS = 3
@@ -45,6 +47,14 @@ MAX_COMPARED_LENGTH = 400
 """Characters of a user turn that are compared with the query."""
 MAX_LATER_EPISODES = 6
 """Episodes after a request in which the work may be finished."""
+MAX_THREADS = 8
+"""Related requests whose threads are compared with the words of the query."""
+MIN_TOPIC = 2
+"""Words of a query that says what is to be done; one word is a topic alone."""
+MAX_UNNAMED = 0.25
+"""Share of the words of a query that the requests of a thread for the same may lack."""
+ACTION_WORDS = frozenset("add build create have introduce less more new provide set support write".split())  # noqa: SIM905 - one string is shorter
+"""Words of a wish that do not say for what."""
 MIN_SIMILARITY = 0.35
 """Cosine below which a resolved task that shares no word with the problem is left out."""
 
@@ -114,8 +124,14 @@ def check_prior_work(
     tasks = find_similar_tasks(database, session, task_query, filters)
     if any(similar.match.is_duplicate for similar in tasks[:MAX_RESULTS]):
         return replace(decide_verdict(tasks, project=project), warnings=session.warnings)
-    episodes = find_similar_episodes(database, session, task_query)
+    related = search(
+        database, session, Request(task_query.text, limit=MAX_RELATED_TURNS, filters=Filters(role="user", notes=False))
+    )
+    episodes = find_similar_episodes(database, session, task_query, related)
     work = decide_verdict(tasks, episodes, extract_subject(task_query.text), project)
+    if work.verdict == "new" and (end := _find_end_of_thread(database, task_query.text, related)):
+        reason = f"It was asked before, outcome {end.outcome}: id {end.id}."
+        work = PriorWork("asked_before", reason, work.results[: MAX_RESULTS - 1], (end,))
     cited = cite_attempts(database, work.episodes)
     return replace(work, episodes=tuple(cited[attempt.id] for attempt in work.episodes), warnings=session.warnings)
 
@@ -128,14 +144,13 @@ def _measure_turns(database: Database, session: ModelSession, query: TaskQuery, 
     return {int(hit.id): estimate_cosine(query.text, hit.content[:MAX_COMPARED_LENGTH]) for hit in hits}
 
 
-def find_similar_episodes(database: Database, session: ModelSession, query: TaskQuery) -> list[PriorEpisode]:
+def find_similar_episodes(
+    database: Database, session: ModelSession, query: TaskQuery, related: Sequence[Hit]
+) -> list[PriorEpisode]:
     """Return episodes with a user turn that is similar to the query, the most similar first."""
-    user_turns = Filters(role="user", notes=False)
     topic = extract_subject(query.text)
-    cosines = _measure_turns(database, session, query, user_turns)
+    cosines = _measure_turns(database, session, query, Filters(role="user", notes=False))
     items = [item for item in turn_rows.items(database, list(cosines)) if topic & extract_subject(item.content)]
-    request = Request(query.text, limit=MAX_RELATED_TURNS, filters=user_turns)
-    related = search(database, session, request) if items else ()
     found: list[tuple[float, PriorEpisode]] = []
     for item in items:
         cosine = cosines[item.id]
@@ -158,6 +173,25 @@ def find_similar_episodes(database: Database, session: ModelSession, query: Task
         )
         found.append((match.score, episode))
     return [episode for _, episode in sorted(found, key=lambda pair: -pair[0])]
+
+
+def _find_end_of_thread(database: Database, query: str, related: Sequence[Hit]) -> Attempt | None:
+    """Return the last attempt of the first thread whose requests name nearly everything that the query does."""
+    words = load_words()
+    topic = words.find_stems(query) - words.find_stems(" ".join(FUNCTION_WORDS | ACTION_WORDS))
+    if min(len(topic), len(extract_subject(query))) < MIN_TOPIC:
+        return None
+    for hit in related[:MAX_THREADS]:
+        if not topic & words.find_stems(hit.content) or has_different_name(query, hit.content):
+            continue
+        (item,) = turn_rows.items(database, [int(hit.id)])
+        turns, ending = load_episode(database, item)
+        thread = build_thread(database, turns, ending, related)
+        named = words.find_stems("\n".join(one.request for one in thread))
+        if len(topic - named) <= MAX_UNNAMED * len(topic):
+            last = next((one for one in reversed(thread) if one.answers), thread[-1])
+            return describe_attempt(last.item, last.ending, last.turns)
+    return None
 
 
 def _is_done(database: Database, item: Item, turns: Sequence[Item], ending: Ending) -> bool:

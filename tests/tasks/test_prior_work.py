@@ -54,6 +54,30 @@ def test_a_conversation_with_unknown_outcome_was_asked_before(program) -> None:
     assert run.stdout.startswith("Asked before: It was asked before, outcome unknown: id 1.")
 
 
+HARBOUR = (
+    ("user", "The 3 GB CSV of the harbour ends in a MemoryError when I import it. Why?"),
+    ("assistant", "pandas keeps all of it in one frame."),
+    ("user", "low_memory=True is out of memory, too."),
+    ("assistant", "Then read it in chunks."),
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "is_known"),
+    [
+        ("make the harbour import use less memory", True),
+        ("import the CSV of the harbour", True),
+        ("export the harbour as CSV", False),
+        ("memory", False),
+        ("document the harbour import", False),
+    ],
+)
+def test_a_wish_whose_words_the_requests_of_a_conversation_have_was_asked_before(
+    tmp_path: Path, query: str, *, is_known: bool
+) -> None:
+    assert verdict(tmp_path, HARBOUR, query=query)[0] == ("asked_before" if is_known else "new")
+
+
 def test_a_request_that_was_stopped_before_any_answer_was_asked_before(tmp_path: Path) -> None:
     assert verdict(tmp_path, (("user", WISH),))[0] == "asked_before"
 

@@ -53,7 +53,7 @@ MIN_TOPIC = 2
 """Words of a query that says what is to be done; one word is a topic alone."""
 MAX_UNNAMED = 0.25
 """Share of the words of a query that the requests of a thread for the same may lack."""
-ACTION_WORDS = frozenset("add build create have introduce less more new provide set support write".split())  # noqa: SIM905 - one string is shorter
+ACTION_WORDS = frozenset("add build create have introduce less make more new provide set support use write".split())  # noqa: SIM905 - one string is shorter
 """Words of a wish that do not say for what."""
 MIN_SIMILARITY = 0.35
 """Cosine below which a resolved task that shares no word with the problem is left out."""

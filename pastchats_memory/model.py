@@ -4,6 +4,7 @@ Annotations are evaluated here (no `from __future__ import annotations`): a name
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Annotated, Literal, NamedTuple
 
@@ -127,8 +128,13 @@ class Turn(NamedTuple):
     """Further JSON-able keys, among them those of a generic message that were not understood."""
     origin: "Origin | None" = None
     """How a turn of an export was stored, and is to be stored again."""
-    edits: "tuple[Edit, ...]" = ()
-    """Changes of files that its tool calls record. They are not stored; `blame` reads them again."""
+    calls: "tuple[RecordedCall, ...]" = ()
+    """Its tool calls with their results. They are not stored; `blame` and the page read them again."""
+
+    @property
+    def edits(self) -> "tuple[Edit, ...]":
+        """Return the changes of files that its calls record."""
+        return tuple(call.edit for call in self.calls if call.edit is not None)
 
 
 class Edit(NamedTuple):
@@ -138,6 +144,24 @@ class Edit(NamedTuple):
     """As the call names them."""
     arguments: object
     """The input of the call: JSON, or the text of a patch."""
+
+
+@dataclass(slots=True)
+class RecordedCall:
+    """A tool call as a transcript has it, and its result."""
+
+    label: str
+    command: str
+    """The shell command; empty for another tool."""
+    edit: Edit | None
+    """The change of files that it made."""
+    arguments: object
+    """Its input: JSON, or a text."""
+    began: str | None
+    ended: str | None = None
+    output: str = ""
+    exit_code: int | None = None
+    has_failed: bool = False
 
 
 class Origin(NamedTuple):

@@ -24,6 +24,8 @@ SPAN_DAYS = 7
 """Days of a span that nobody names."""
 MAX_EPISODES = 5000
 """The newest episodes of a span that are read."""
+RECENT_EPISODES = 300
+"""The newest episodes, among which open ones are sought."""
 OPEN_OUTCOMES = (*FAILURES, "stopped")
 TRUNCATED = "only the newest {:,} prompts are considered; name a shorter time or a project"
 SECTIONS = ("worked_on", "worked", "open", "decided")
@@ -151,6 +153,61 @@ def make_digest(database: Database, filters: Filters, tasks: Sequence[StoredTask
     lines.sort(key=lambda line: (SECTIONS.index(line.section), line.project, line.attempt.timestamp or ""))
     more = {name: len(found) - len(shown[name]) for name, found in sections.items()}
     return Digest(filters.since, filters.until, tuple(lines), more, _count(episodes), warnings)
+
+
+class RecentSession(NamedTuple):
+    """A conversation in which a person wrote."""
+
+    project: str
+    conversation_id: str
+    title: str
+    format: str
+    timestamp: str
+    """Time of its last request."""
+    day: str
+    """The local day of that time."""
+    outcome: str
+    """How its last episode ended."""
+    turns: int
+
+
+class Recent(NamedTuple):
+    """What a person did last."""
+
+    sessions: tuple[RecentSession, ...]
+    """The newest first."""
+    open: tuple[DigestLine, ...]
+    """What failed, was stopped or was left unanswered, and open tasks; the newest first."""
+    more_open: int
+    running: tuple[str, ...]
+    """How far an index run is."""
+
+
+def load_recent(database: Database, limit: int, running: tuple[str, ...]) -> Recent:
+    """Return the newest sessions, and what is open among the newest episodes, each up to a limit."""
+    episodes, _ = _load(database, Filters(), RECENT_EPISODES)
+    newest = {one.conversation: one for one in episodes}
+    latest = sorted(newest.values(), key=lambda one: one.timestamp or "", reverse=True)[:limit]
+    items = {item.id: item for item in turns.items(database, [one.question_id for one in latest])}
+    sessions = tuple(
+        RecentSession(
+            *one.conversation,
+            name_conversation(database, *one.conversation),
+            str(items[one.question_id].metadata.get("format") or ""),
+            one.timestamp or "",
+            _local_day(one.timestamp),
+            one.ending.outcome,
+            turns.count_turns(database, one.conversation[1]),
+        )
+        for one in latest
+    )
+    found = _find_open(database, episodes, episodes)[::-1]
+    cited = _cite(database, found[:limit])
+    lines = tuple(
+        DigestLine("open", one.conversation[0], _name(database, one, of_episode=True), cited[one.question_id])
+        for one in found[:limit]
+    )
+    return Recent(sessions, lines, len(found) - len(lines), running)
 
 
 def _load(database: Database, filters: Filters, most: int = MAX_EPISODES) -> tuple[list[Ended], tuple[str, ...]]:

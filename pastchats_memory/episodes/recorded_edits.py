@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from pathlib import Path
 
 from pastchats_memory.episodes.actions import relative_path
 from pastchats_memory.errors import UsageFault
+from pastchats_memory.files.archives import archive_of, open_member
 from pastchats_memory.files.stored_path import resolve_path
 from pastchats_memory.formats.base.source import NotText, SourceFile
 from pastchats_memory.formats.registry import load_format
@@ -18,10 +21,10 @@ SHORTEST_LINE = 3
 """Letters and digits of a line that can be attributed: `}` stands in every file."""
 MAX_SOURCE = 4_000_000
 """Bytes of a transcript that is read again while somebody waits for an answer."""
-_REPLACED = re.compile(r"old|search|find|before|original|anchor", re.IGNORECASE)
+REPLACED = re.compile(r"old|search|find|before|original|anchor", re.IGNORECASE)
 """In names of arguments that hold the text before a change."""
 _FILE_OF_PATCH = re.compile(r"\*\*\* (?:Add|Update|Move to|Delete)(?: File)?: (.+)|\+\+\+ (?:b/)?([^\t\n]+)")
-_IS_PATCH = re.compile(r"^(?:\*\*\* Begin Patch|@@|\*\*\* (?:Add|Update) File: )", re.MULTILINE)
+IS_PATCH = re.compile(r"^(?:\*\*\* Begin Patch|@@|\*\*\* (?:Add|Update) File: )", re.MULTILINE)
 _SEARCH, _REPLACE = re.compile(r"[<-]{7} ?SEARCH"), re.compile(r"={7}\s*\Z")
 _MARK = re.compile(r"[>+]{7} ?REPLACE")
 
@@ -62,7 +65,7 @@ def read_turn(item: Item) -> Turn | None:
     """Return a stored turn as its transcript has it; None if no file has it any more."""
     where = cited_place(item)
     native_id = item.metadata.get("native_id")
-    for turn in _read_turns_with_edits(str(item.metadata.get("format")), where.path):
+    for turn in _read_turns_with_calls(str(item.metadata.get("format")), where.path):
         if (turn.conversation_id, turn.line) == (item.conversation_id, where.line) and (
             native_id is None or turn.native_id is None or native_id == turn.native_id
         ):
@@ -70,13 +73,21 @@ def read_turn(item: Item) -> Turn | None:
     return None
 
 
-@lru_cache(maxsize=8)
-def _read_turns_with_edits(format_name: str, stored_path: str) -> tuple[Turn, ...]:
+def _read_turns_with_calls(format_name: str, stored_path: str) -> tuple[Turn, ...]:
+    path = resolve_path(stored_path)
+    archive = archive_of(path)
     try:
-        rows = load_format(format_name).read(SourceFile(resolve_path(stored_path), named=True))
-        return tuple(row for row in rows if isinstance(row, Turn) and (row.edits or row.metadata.get("files")))
+        state = (archive or path).stat()
+        return _read_file(format_name, path, archive, (state.st_mtime_ns, state.st_size))
     except (NotText, OSError, UsageFault):  # the file is gone or another one, or nothing reads it here
         return ()
+
+
+@lru_cache(maxsize=4)
+def _read_file(format_name: str, path: Path, archive: Path | None, _state: tuple[int, int]) -> tuple[Turn, ...]:
+    unpacked = None if archive is None else open_member(archive, os.path.relpath(path, archive))
+    rows = load_format(format_name).read(SourceFile(path, named=True, unpacked=unpacked))
+    return tuple(row for row in rows if isinstance(row, Turn) and (row.calls or row.metadata.get("files")))
 
 
 def written_lines(
@@ -97,7 +108,7 @@ def _list_texts(value: object, *, is_old: bool, is_replaced: bool = False) -> It
             yield value, is_replaced
     elif isinstance(value, dict):
         for key, inner in value.items():
-            replaced = is_replaced or _REPLACED.search(str(key)) is not None
+            replaced = is_replaced or REPLACED.search(str(key)) is not None
             yield from _list_texts(inner, is_old=is_old, is_replaced=replaced)
     elif isinstance(value, list):
         for inner in value:
@@ -106,7 +117,7 @@ def _list_texts(value: object, *, is_old: bool, is_replaced: bool = False) -> It
 
 def _lines_of(text: str, is_replaced: bool, is_file: Callable[[str], bool], *, is_old: bool) -> Iterator[str]:
     """Yield the new or the old lines of a text, of a patch, or of blocks to search and replace."""
-    is_patch = _IS_PATCH.search(text) is not None
+    is_patch = IS_PATCH.search(text) is not None
     is_wanted, in_old = True, is_replaced
     for line in text.split("\n"):
         if is_patch:

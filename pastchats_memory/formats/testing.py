@@ -187,8 +187,8 @@ def _detects(format_: Format, source: SourceFile) -> int:
 
 
 def turns_of(rows: list[Row]) -> list[Row]:
-    """Return the rows that are no tasks, without edits, which no checkpoint keeps."""
-    return [row._replace(edits=()) if isinstance(row, Turn) else row for row in rows if not isinstance(row, Task)]
+    """Return the rows that are no tasks, without calls, which no checkpoint keeps."""
+    return [row._replace(calls=()) if isinstance(row, Turn) else row for row in rows if not isinstance(row, Task)]
 
 
 def _states_of(rows: list[Row]) -> dict[str, list[TaskState]]:

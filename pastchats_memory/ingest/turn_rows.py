@@ -142,7 +142,7 @@ def _redact(turn: Turn) -> Turn:
         conversation_id=None if turn.conversation_id is None else _redact_name(turn.conversation_id),
         native_id=None if turn.native_id is None else redact(turn.native_id).text,
         cwd=None if turn.cwd is None else redact_path(turn.cwd),
-        edits=(),  # a batch need not hold whole files in memory
+        calls=(),  # a batch need not hold whole files in memory
     )
 
 

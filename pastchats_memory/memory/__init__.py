@@ -86,7 +86,7 @@ if TYPE_CHECKING:
     from pastchats_memory.episodes.cite import Verified
     from pastchats_memory.episodes.conversation import ConversationPart, StoredConversation
     from pastchats_memory.episodes.derive import Derived
-    from pastchats_memory.episodes.history import Digest, Timeline
+    from pastchats_memory.episodes.history import Digest, Recent, Timeline
     from pastchats_memory.episodes.resumption import Resumption
     from pastchats_memory.files.exclusion import SharingLimits
     from pastchats_memory.ingest import Forecast, IndexProgress, IndexReport
@@ -96,7 +96,7 @@ if TYPE_CHECKING:
     from pastchats_memory.maintenance.forget import ForgetResult, Selector
     from pastchats_memory.maintenance.health import HealthCheck, RepairReport, Status
     from pastchats_memory.maintenance.redact_stored import RedactReport, StoredSecrets
-    from pastchats_memory.model import Packet, Progress, Sheet
+    from pastchats_memory.model import Packet, Progress, RecordedCall, Sheet
     from pastchats_memory.recall.pipeline import Found
     from pastchats_memory.recall.request import RecallRequest
     from pastchats_memory.store.backup import Counts
@@ -396,6 +396,14 @@ class Memory:
         database = self._hide_private()
         shown = cite_items(database, turns.conversation_around(database, item, neighbours))
         return [_with_whole_text(one) if whole and one.id == item.id else one for one in shown]
+
+    def read_calls(self, id_: str) -> tuple[RecordedCall, ...] | None:
+        """Return the tool calls of a turn as its source has them; None without such a turn or source."""
+        from pastchats_memory.episodes.recorded_edits import read_turn
+
+        shown = self.show(id_, 0)
+        turn = read_turn(shown[0]) if shown else None
+        return None if turn is None else turn.calls
 
     def show_with_outcomes(self, id_: str, neighbours: int = 2, *, whole: bool = False) -> list[ShownItem]:
         """Return what `show` returns, each item with its outcome, and whether it was asked for."""
@@ -1037,6 +1045,15 @@ class Memory:
 
         places = overview(self._database, find_histories(), build_file_filter(self.config))
         return places, list_unread(self._database)
+
+    def load_recent(self, limit: int = 24) -> Recent:
+        """Return the newest sessions, what is open among them, and how far an index run is."""
+        from pastchats_memory.episodes.history import load_recent
+        from pastchats_memory.search.running import describe_running
+
+        self._catch_up_outcomes(Filters(outcomes=OUTCOMES))
+        with self._open_snapshot() as database:
+            return load_recent(database, limit, describe_running(database))
 
     def list_newest_prompts(self, limit: int = 20) -> list[NewPrompt]:
         """Return the newest prompts that may be shown here, the newest first."""

@@ -16,6 +16,10 @@ _WEB = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
 _FETCHES = re.compile(r"(?:(?<!\\)(\\+))?<(?=[A-Za-z/!?])|!\[")
 """What begins raw HTML or a picture, by which a viewer may fetch an address; with the backslashes before it."""
 
+_BLOCK_MARKS = re.compile(r"(?:^|(?<=\s))(?:#{1,6}|[-*+>]|```\w*|\d+\.)\s+|(?:^|(?<=\s))\|(?:\s*:?-+:?\s*\|)*")
+"""What begins a heading, an item, a quotation, code or a cell, where the lines of a text were joined."""
+_LINKS = re.compile(r"</?a\b[^>]*>")
+LONGEST_LINE = 2_000
 LONGEST_MARKDOWN = 50_000
 """Characters. The time of the parser grows with the square of a run of brackets."""
 
@@ -56,6 +60,12 @@ def render_html(text: str) -> str:
         return f"<pre>{escape(text)}</pre>"
     rendered: str = _parser().render(text)
     return rendered
+
+
+def render_line(text: str) -> str:
+    """Render one line of Markdown as HTML within a link: without marks of blocks, and with links as their words."""
+    line = _BLOCK_MARKS.sub("", remove_controls(text))
+    return _LINKS.sub("", _parser().renderInline(line[:LONGEST_LINE]))
 
 
 def quote_markdown(text: str) -> str:

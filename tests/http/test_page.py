@@ -115,15 +115,16 @@ def test_a_search_shows_hits_with_why_they_were_found(browser: httpx.Client) -> 
     assert "<mark>retry</mark>" in text
 
 
-def test_a_filter_is_a_link_that_narrows_the_search(browser: httpx.Client) -> None:
+def test_the_menus_show_what_is_set(browser: httpx.Client) -> None:
     text = browser.get("/", params={"query": "retry", "outcome": "failed", "type": "prompt"}).text
-    assert 'href="/?query=retry&amp;type=prompt" aria-current="true"' in text
+    assert '<option value="failed" selected>failed</option>' in text
+    assert '<option value="prompt" selected>conversations</option>' in text
     assert '<span class="outcome worked">' not in text
 
 
 def test_the_agent_is_a_filter(browser: httpx.Client) -> None:
     text = browser.get("/", params={"query": "retry", "format": "codex"}).text
-    assert 'aria-current="true">codex</a>' in text
+    assert '<option value="codex" selected>Codex</option>' in text
     assert "ledgerly" in text
     assert "/codex/" in text
     assert "/claude/" not in text

@@ -32,17 +32,18 @@ def test_results_follow_what_is_typed(visit: Visit) -> None:
     assert page.title().startswith("webhook retries")
 
 
-def test_a_chip_narrows_the_results_and_a_second_click_widens_them(visit: Visit) -> None:
+def test_a_menu_narrows_the_results_stays_in_the_address_and_widens_them_again(visit: Visit) -> None:
     page = visit.go("/?query=webhook+retries")
     before = page.locator("li.hit").count()
-    chip = page.locator(".chips", has_text="Kind").get_by_role("link", name="notes")
-    chip.click()
+    page.get_by_label("Everything").select_option("notes")
     page.wait_for_url("**type=note**")
-    assert chip.get_attribute("aria-current") == "true"
+    assert page.get_by_label("Everything").input_value() == "note"
     assert 0 < page.locator("li.hit").count() < before
-    chip.click()
-    page.wait_for_function("!location.search.includes('type')")
+    page.get_by_label("Everything").select_option("")
+    page.wait_for_url("**type=&**")
     assert page.locator("li.hit").count() == before
+    page.go_back()
+    page.wait_for_url("**type=note**")
 
 
 def test_a_hit_leads_to_its_conversation_and_back(visit: Visit) -> None:
@@ -55,7 +56,7 @@ def test_a_hit_leads_to_its_conversation_and_back(visit: Visit) -> None:
     page.locator("li.hit").first.wait_for()
 
 
-@pytest.mark.parametrize("name", ["Search", "Projects", "Tasks", "Lessons", "Sources", "Settings"])
+@pytest.mark.parametrize("name", ["Home", "Projects", "Tasks", "Lessons", "Memory at work", "Sources", "Settings"])
 def test_every_name_of_the_navigation_leads_to_its_page(visit: Visit, name: str) -> None:
     page = visit.go("/page/tasks")
     page.get_by_role("navigation", name="Pages").get_by_role("link", name=name).click()

@@ -164,8 +164,8 @@ class SessionBuilder:
         call = parse_call(name, arguments, self.dialect)
         self.end_chunk()
         self._calls[call_id] = call
-        self.queue.add_tool(call)
         moment, line = (iso_utc(at.time), at.line) if at else (None, 0)
+        self.queue.add_tool(call, moment)
         self.queue.add_todo_call(name, arguments, call_id, moment, line)
         self.add_plan(find_plan(name, arguments, self.dialect), at, call_id)
 
@@ -203,7 +203,7 @@ class SessionBuilder:
 
     def add_output(self, call: ToolCall, output: ToolResult, at: Position) -> None:
         """Add the rows of a call and its result, if they are worth any."""
-        for number, row in enumerate(self.queue.list_rows(call, output)):
+        for number, row in enumerate(self.queue.list_rows(call, output, iso_utc(at.time))):
             native_id = f"{at.native_id}:reason" if number and at.native_id else at.native_id
             self.add_turn(*row, replace(at, native_id=native_id))
 

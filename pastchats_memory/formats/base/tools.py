@@ -57,6 +57,8 @@ class ToolCall:
     """The questions that it puts to the person; empty for another tool."""
     edit: Edit | None = field(default=None, compare=False)
     """The change of files that it makes; None for another tool, and after a checkpoint."""
+    arguments: object = field(default=None, compare=False)
+    """Its input: JSON, or a text; None after a checkpoint."""
 
     @property
     def name(self) -> str:
@@ -91,7 +93,7 @@ def parse_call(name: str, arguments: object, dialect: Dialect = COMMON) -> ToolC
         except orjson.JSONDecodeError:
             files = PATCHED.findall(arguments)
             edit = Edit(tuple(files), arguments) if files else None
-            return ToolCall(_make_label(name, ", ".join(files) or arguments), edit=edit)
+            return ToolCall(_make_label(name, ", ".join(files) or arguments), edit=edit, arguments=arguments)
     inputs = mapping_of(values)
     if name.endswith(dialect.editors) or (name in dialect.whole_editors and "command" in inputs):
         name, inputs = text_of(inputs.get("command")) or name, {**inputs, "command": None}
@@ -104,7 +106,7 @@ def parse_call(name: str, arguments: object, dialect: Dialect = COMMON) -> ToolC
     questions = parse_questions(inputs) if is_question_tool(name, dialect.question_tools) else ()
     written = files or ([subject] if is_editor(name) else written_files(command))
     edit = Edit(tuple(written), inputs) if written else None
-    return ToolCall(label, "" if files else clean(command).strip(), questions, edit)
+    return ToolCall(label, "" if files else clean(command).strip(), questions, edit, inputs or values)
 
 
 def call_to_json(call: ToolCall) -> list[object]:

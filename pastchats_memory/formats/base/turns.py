@@ -11,7 +11,7 @@ from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, number_of, text_of
 from pastchats_memory.formats.base.todo_lists import TodoLists
 from pastchats_memory.formats.base.tools import ToolCall, ToolResult, has_failed, list_rows
-from pastchats_memory.model import Edit, Task, Turn
+from pastchats_memory.model import RecordedCall, Task, Turn
 from pastchats_memory.text.clean import clean
 from pastchats_memory.text.shell import is_editor
 
@@ -21,6 +21,8 @@ MOST_FAILED = 12
 """How many commands that failed are remembered until they succeed."""
 RECENT_PLANS = 64
 """How many plans are remembered, since a client repeats them."""
+RECENT_CALLS = 64
+"""How many calls may wait for their results."""
 SPEAKING = ("user", "assistant")
 
 
@@ -42,7 +44,7 @@ class PendingTurn:
     end_line: int | None = None
     until: int = 0
     """The position of the last record that may add to it."""
-    edits: list[Edit] = field(default_factory=list)
+    calls: list[RecordedCall] = field(default_factory=list)
 
     def turn(self) -> Turn | None:
         """Return the finished turn, or None without visible text."""
@@ -62,7 +64,7 @@ class PendingTurn:
             native_id=self.native_id,
             branch=self.branch,
             metadata={key: value for key, value in self.metadata.items() if value},
-            edits=tuple(self.edits),
+            calls=tuple(self.calls),
         )
 
 
@@ -79,8 +81,9 @@ class TurnQueue:
         self.last_message: PendingTurn | None = None
         """The last turn of the user or the assistant."""
         self._tools: list[object] = []
-        self._waiting_edits: list[Edit] = []
-        """Edits of the calls in `_tools`."""
+        self._waiting_calls: list[RecordedCall] = []
+        """Those in `_tools`, and earlier ones with the same labels."""
+        self._called: deque[tuple[ToolCall, RecordedCall]] = deque(maxlen=RECENT_CALLS)
         self._edits: dict[str, int] = {}
         """How many successful edits each label stands for."""
         self._failed: list[str] = []
@@ -107,17 +110,17 @@ class TurnQueue:
         self.last_message = turn
         if turn.role == "assistant" and self._tools:
             turn.metadata["tools"], self._tools = self._tools, []
-            turn.edits, self._waiting_edits = self._waiting_edits, []
+            turn.calls, self._waiting_calls = self._waiting_calls, []
         else:
             self._edits.clear()
         if turn.role == "user":
-            self._tools, self._waiting_edits = [], []
+            self._tools, self._waiting_calls = [], []
 
     def _give_tools_to_prompt(self) -> None:
         """List the calls that no answer followed with the prompt before them."""
         if self._tools and self.last_message is not None and self.last_message.role == "user":
             self.last_message.metadata["tools"] = list(self._tools)
-            self.last_message.edits = list(self._waiting_edits)
+            self.last_message.calls = list(self._waiting_calls)
 
     def flag(self, name: str) -> None:
         """Add a flag to the last turn of the user or the assistant."""
@@ -126,14 +129,15 @@ class TurnQueue:
             if name not in flags:
                 flags.append(name)
 
-    def add_tool(self, call: ToolCall) -> None:
+    def add_tool(self, call: ToolCall, began: str | None = None) -> None:
         """List a call with the answer before it; a repeated call moves to the end."""
-        tools, edits, label = self._tools, self._waiting_edits, call.label
+        tools, calls, label = self._tools, self._waiting_calls, call.label
         if self.last_message is not None and self.last_message.role == "assistant":
             tools = list_of(self.last_message.metadata.setdefault("tools", []))
-            edits = self.last_message.edits
-        if call.edit is not None:
-            edits.append(call.edit)
+            calls = self.last_message.calls
+        record = RecordedCall(label, call.command, call.edit, call.arguments, began)
+        calls.append(record)
+        self._called.append((call, record))
         if label in tools:
             tools.remove(label)
         tools.append(label)
@@ -142,13 +146,8 @@ class TurnQueue:
             self._edits[label] = self._edits.get(label, 0) + 1
 
     def _remove_edit(self, call: ToolCall) -> None:
-        """Remove a refused edit from the list, unless an equal one succeeded.
-
-        An edit that is refused only after the next turn stays, since the answer may be released already.
-        """
+        """Remove a refused edit from the list, unless an equal one succeeded."""
         label = call.label
-        for edits in (self._waiting_edits, self.last_message.edits if self.last_message is not None else []):
-            edits[:] = [edit for edit in edits if edit is not call.edit]
         if not self._edits.get(label):
             return
         self._edits[label] -= 1
@@ -157,14 +156,23 @@ class TurnQueue:
             if self._edits[label] == 0 and label in tools:
                 tools.remove(label)
 
-    def list_rows(self, call: ToolCall, output: ToolResult) -> list[tuple[str, str, str]]:
+    def list_rows(self, call: ToolCall, output: ToolResult, ended: str | None = None) -> list[tuple[str, str, str]]:
         """Return role, kind and text of each row for a call and its result; none if it is not worth one.
 
         A command that failed before is worth a row when it succeeds. A refused edit leaves the answer's list.
         """
         failed = has_failed(call, output, self._dialect)
-        if failed and is_editor(call.label.partition(" ")[0]):
+        is_refused = failed and is_editor(call.name)
+        if is_refused:
             self._remove_edit(call)
+        for record in (record for called, record in self._called if called is call):
+            record.output, record.exit_code, record.has_failed, record.ended = (
+                output.text,
+                output.exit_code,
+                failed,
+                ended,
+            )
+            record.edit = None if is_refused else record.edit
         failed_before = not failed and call.command in self._failed
         if failed_before:
             self._failed.remove(call.command)
@@ -223,8 +231,8 @@ class TurnQueue:
     def snapshot(self) -> Json:
         """Return the waiting turns, as JSON."""
         speaking = next((place for place, turn in enumerate(self._queue) if turn is self.last_message), None)
-        latest = None if self.latest is None else asdict(replace(self.latest, texts=[], metadata={}, edits=[]))
-        queue = [asdict(replace(turn, edits=[])) for turn in self._queue]
+        latest = None if self.latest is None else asdict(replace(self.latest, texts=[], metadata={}, calls=[]))
+        queue = [asdict(replace(turn, calls=[])) for turn in self._queue]
         return {
             "queue": queue, "speaking": speaking, "tools": self._tools, "edits": self._edits, "failed": self._failed, "latest": latest,
             "todos": self.todos.snapshot(), "plans": list(self._plans),

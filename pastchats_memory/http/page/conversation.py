@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from pastchats_memory.episodes import list_recorded
 from pastchats_memory.episodes.conversation import PART_TURNS, ConversationPart, EpisodePart
 from pastchats_memory.episodes.titles import find_title
 from pastchats_memory.http.answers import RequestError
@@ -16,6 +17,7 @@ from pastchats_memory.http.page.highlight import mark_html
 from pastchats_memory.http.page.words import SPEAKERS, escape_text, shorten
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import Item, Outcome, leads_to_task, number_of
+from pastchats_memory.views.calls import show_call
 from pastchats_memory.views.document import (
     Document,
     document_of_conversation,
@@ -26,6 +28,8 @@ from pastchats_memory.views.page_markdown import render_html
 
 TITLE_WIDTH = 120
 OUTLINE_WIDTH = 70
+CALL_SIZE, WHOLE_SIZE = 6_000, 400_000
+"""Characters of each text of a tool call, among others and alone."""
 BRANCHES = {"abandoned": "An abandoned branch", "sidechain": "A subagent"}
 
 
@@ -37,6 +41,8 @@ class ShownTurn(NamedTuple):
     text: Markup
     calls: Sequence[str]
     """Labels of tool calls."""
+    attachments: Sequence[str]
+    """Names of images and files."""
     path: str
     line: int | None
     is_cited: bool
@@ -98,6 +104,21 @@ def show_turn(memory: Memory, request: PageRequest) -> Reply:
         )
         + f"#turn-{item.id}"
     )
+
+
+def show_calls(memory: Memory, request: PageRequest) -> WebPage:
+    """Show the tool calls of a turn as its source has them, or one of them at length. Raises RequestError, UsageFault."""
+    id_ = request.query.get("id", "")
+    item = require(next(iter(memory.show(id_, 0)), None), "turn")
+    chosen = number_of(request.query.get("call", ""))
+    found = memory.read_calls(id_)
+    calls = [
+        (number, show_call(call, CALL_SIZE if chosen is None else WHOLE_SIZE))
+        for number, call in enumerate(found or (), start=1)
+        if chosen in (None, number)
+    ]
+    values = {"item": item, "calls": calls, "is_gone": found is None, "chosen": chosen}
+    return WebPage("calls", {**values, "labels": list_recorded(item, "tools")})
 
 
 def show_conversation(memory: Memory, request: PageRequest) -> WebPage:
@@ -178,7 +199,6 @@ def _show_episode(one: EpisodePart, cited: int | None, query: str) -> ShownEpiso
 
 
 def _show_turn(item: Item, cited: int | None, query: str, quotations: Sequence[str]) -> ShownTurn:
-    tools = item.metadata.get("tools")
     place = item.places[0] if item.places else None
     is_cited = item.id == cited
     printed = f"<pre>{escape_text(item.content)}</pre>" if item.role == "tool" else render_html(item.content)
@@ -186,7 +206,8 @@ def _show_turn(item: Item, cited: int | None, query: str, quotations: Sequence[s
         item,
         SPEAKERS.get(item.role, item.role),
         mark_html(printed, query if is_cited else "", quotations),
-        tuple(map(str, tools if isinstance(tools, list) else ())),
+        list_recorded(item, "tools"),
+        list_recorded(item, "attachments"),
         place.path if place else item.source_path,
         place.line if place else None,
         is_cited,

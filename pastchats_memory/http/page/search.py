@@ -1,90 +1,81 @@
-"""Search at `/`: ranked hits, filters as chips, and why each hit was found."""
+"""Show `/`: without a query where the person was last, with one its hits, grouped by conversation."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from markupsafe import Markup
 
+from pastchats_memory.fields import OUTCOMES
 from pastchats_memory.http.answers import RequestError
 from pastchats_memory.http.page.answers import PageRequest, WebPage, make_url
-from pastchats_memory.http.page.highlight import mark_words
-from pastchats_memory.http.page.words import SPEAKERS
+from pastchats_memory.http.page.highlight import mark_html
+from pastchats_memory.http.page.words import SPEAKERS, escape_text, name_agent, name_outcome
 from pastchats_memory.http.routes import LONGEST_QUERY
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import TASK, Hit
 from pastchats_memory.search.request import MOST_HITS
-from pastchats_memory.store.turns import NewPrompt
-from pastchats_memory.views.answers.search import complete_hits
+from pastchats_memory.views.page_markdown import render_line
 from pastchats_memory.views.text import NOTHING_CLOSE, describe_relevance, has_close_hit
 
-HITS = 20
+HITS = 40
 """Hits on a page."""
-RECENT = 60
-"""Last prompts that are read; each conversation among them is shown once."""
-CHOICES: Mapping[str, tuple[str, Sequence[tuple[str, str]]]] = {
-    "outcome": (
-        "Outcome",
-        (
-            ("worked", "worked"),
-            ("failed", "failed"),
-            ("mixed", "mixed"),
-            ("stopped", "stopped"),
-            ("unknown", "unknown"),
-        ),
-    ),
-    "since": ("Time", (("today", "today"), ("7d", "7 days"), ("30d", "30 days"), ("365d", "a year"))),
-    "type": ("Kind", (("prompt", "conversations"), ("note", "notes"), ("task", "tasks"), ("comment", "comments"))),
-    "role": ("Said by", (("user", "you"), ("assistant", "the agent"), ("tool", "tools"))),
-    "mode": ("Search by", (("keyword", "words"), ("semantic", "meaning"))),
-}
-"""Chips of each filter: its name on the page, and its values with their labels."""
-FORMATS = 8
-"""Formats with a chip, the most frequent ones."""
-FILTER_NAMES = (*CHOICES, "format", "project")
+LINES = 3
+"""Lines of a conversation that are shown at first."""
+PROJECTS = 200
+"""Projects in the menu."""
+TIMES = (("today", "today"), ("7d", "the last 7 days"), ("30d", "the last 30 days"), ("365d", "the last year"))
+KINDS = (("prompt", "conversations"), ("note", "notes"), ("task", "tasks"), ("comment", "comments"))
+ROLES = (("user", "said by you"), ("assistant", "said by the agent"), ("tool", "printed by tools"))
+FILTER_NAMES = ("project", "format", "outcome", "since", "role", "type", "mode")
 
 
-class Chip(NamedTuple):
-    """A value of a filter; its link switches the value on or off."""
-
-    label: str
-    url: str
-    is_chosen: bool
-
-
-class FilterRow(NamedTuple):
-    """A filter with its chips."""
+class Menu(NamedTuple):
+    """A menu of one filter."""
 
     name: str
-    chips: Sequence[Chip]
+    unset: str
+    """Its words without a choice."""
+    choices: Sequence[tuple[str, str]]
+    """Values with their labels."""
+    chosen: str
 
 
-class ShownHit(NamedTuple):
-    """A hit as the page shows it."""
+class HitLine(NamedTuple):
+    """A hit within its group."""
 
-    hit: Hit
     url: str
     text: Markup
-    """The part of the text about the query, or the title of a task."""
-    outcome: str
-    fit: str
-    found_by: Sequence[str]
+    speaker: str
+    why: Sequence[str]
     """What each kind of search says about it."""
-    kind: str
+    hit: Hit
+
+
+class HitGroup(NamedTuple):
+    """The hits of a conversation, or a task or a note."""
+
+    title: Markup
+    url: str
+    hit: Hit
+    """The best one."""
+    outcome: str
+    lines: Sequence[HitLine]
+    resume: str | None
 
 
 def show(memory: Memory, request: PageRequest) -> WebPage:
-    """Answer a search; without a query, show the last prompts. Raises RequestError, MemoryFault."""
+    """Answer a search; without a query, show the last sessions. Raises RequestError, MemoryFault."""
     query = request.query.get("query", "")
     chosen = {name: request.query[name] for name in FILTER_NAMES if name in request.query}
+    sort = request.query.get("sort", "")
+    values: dict[str, object] = {"query": query, "menus": _list_menus(memory, chosen, sort), "chosen": chosen}
     if not query:
-        newest: dict[str, NewPrompt] = {}
-        for one in memory.list_newest_prompts(RECENT):
-            if one.conversation_id is not None:
-                newest.setdefault(one.conversation_id, one)
-        named = [(one, memory.name_conversation(one.project, id_)) for id_, one in newest.items()]
-        return WebPage("search", {"query": "", "chosen": chosen, "newest": named})
+        recent = memory.load_recent()
+        days = [(day, list(group)) for day, group in groupby(recent.sessions, key=lambda one: one.day)]
+        return WebPage("home", {**values, "days": days, "recent": recent})
     if len(query) > LONGEST_QUERY:
         raise RequestError(
             400, "usage", f"the query is longer than {LONGEST_QUERY:,} characters", "Name its main words."
@@ -92,65 +83,86 @@ def show(memory: Memory, request: PageRequest) -> WebPage:
     number = int(request.query["page"]) if request.query.get("page", "").isdecimal() else 1
     number = min(max(number, 1), MOST_HITS // HITS)
     hits = memory.search(query, limit=HITS, page=number, **chosen)  # type: ignore[arg-type] # filters are texts
-    outcomes = memory.outcomes_of(hits)
-    is_close = number > 1 or has_close_hit(hits)
-    pages = {step: make_url("/", query=query, **chosen, page=number + step) for step in (-1, 1)}
-    return WebPage(
-        "search",
-        {
-            "query": query,
-            "chosen": chosen,
-            "filters": _list_filters(query, chosen, memory.list_formats()[:FORMATS]),
-            "hits": [
-                _describe_hit(hit, query, outcomes.get(hit.id, ""))
-                for hit in complete_hits(hits, memory.resume_lines(hits))
-            ],
-            "heading": "" if is_close else NOTHING_CLOSE,
-            "warnings": hits.warnings,
-            "previous": pages[-1] if number > 1 else None,
-            "next": pages[1] if len(hits) == HITS and number < MOST_HITS // HITS else None,
-        },
-    )
-
-
-def _list_filters(query: str, chosen: Mapping[str, str], formats: Sequence[str]) -> list[FilterRow]:
-    """Return every filter with its chips; a chosen value of no chip gets one of its own."""
-    choices = {
-        **CHOICES,
-        "format": ("Agent", [(name, name) for name in formats]),
-        "project": ("Project", ()),
+    pages = {step: make_url("/", query=query, **chosen, sort=sort, page=number + step) for step in (-1, 1)}
+    groups = _group_hits(memory, hits, query)
+    if sort == "time":
+        groups.sort(key=lambda group: group.hit.timestamp or "", reverse=True)
+    found = {
+        "groups": groups,
+        "shown": LINES,
+        "heading": "" if number > 1 or has_close_hit(hits) else NOTHING_CLOSE,
+        "warnings": hits.warnings,
+        "previous": pages[-1] if number > 1 else None,
+        "next": pages[1] if len(hits) == HITS and number < MOST_HITS // HITS else None,
     }
-    rows = []
-    for name, (title, values) in choices.items():
-        own = chosen.get(name)
-        shown = [*values, *([(own, own)] if own is not None and own not in dict(values) else [])]
-        chips = [
-            Chip(label, make_url("/", query=query, **{**chosen, name: None if own == value else value}), own == value)
-            for value, label in shown
-        ]
-        rows += [FilterRow(title, chips)] if chips else []
-    return rows
+    return WebPage("search", values | found)
 
 
-def _describe_hit(hit: Hit, query: str, outcome: str) -> ShownHit:
-    return ShownHit(
-        hit,
-        make_url("/page/turn", id=hit.id, query=query)
-        if hit.task is None
-        else make_url("/page/task", key=hit.task.key),
-        mark_words(hit.task.title if hit.task and hit.id.startswith(TASK) else hit.snippet, query),
-        "" if outcome == "unknown" else outcome,
-        describe_relevance(hit.relevance),
-        _describe_ranks(hit),
-        SPEAKERS.get(hit.role, hit.role) if hit.task is None else f"{hit.type} · {hit.task.status}",
+def _list_menus(memory: Memory, chosen: Mapping[str, str], sort: str) -> list[Menu]:
+    """Return every filter; a chosen value that its menu lacks is added to it."""
+    projects = [(one.project, one.project) for one in memory.list_projects()[:PROJECTS] if one.project]
+    menus = (
+        ("project", "All projects", projects),
+        ("format", "All agents", [(name, name_agent(name)) for name in memory.list_formats()]),
+        ("outcome", "Any outcome", [(verdict, name_outcome(verdict)) for verdict in OUTCOMES]),
+        ("since", "Any time", TIMES),
+        ("role", "Said by anyone", ROLES),
+        ("type", "Everything", KINDS),
     )
+    shown = []
+    for name, unset, choices in menus:
+        own = chosen.get(name, "")
+        added = [(own, own)] if own and own not in dict(choices) else []
+        shown.append(Menu(name, unset, [*choices, *added], own))
+    return [*shown, Menu("sort", "Best first", [("time", "Newest first")], sort if sort == "time" else "")]
 
 
-def _describe_ranks(hit: Hit) -> list[str]:
-    words = f"words: {_ordinal(hit.lexical_rank)}"
-    meaning = f"meaning: {_ordinal(hit.semantic_rank)}"
+def _group_hits(memory: Memory, hits: Sequence[Hit], query: str) -> list[HitGroup]:
+    """Return the hits by conversation, in the order of the best hit of each."""
+    groups: dict[tuple[str, str], list[Hit]] = {}
+    for hit in hits:
+        parent = str(hit.metadata.get("parent_conversation_id") or "") if _is_subagents(hit) else ""
+        key = hit.task.key if hit.task else parent or hit.conversation_id or hit.id
+        groups.setdefault((hit.source_project, key), []).append(hit)
+    outcomes, resumes = memory.outcomes_of(hits), memory.resume_lines(group[0] for group in groups.values())
+    return [
+        HitGroup(
+            _mark(_name_group(memory, project, key, group[0]), query),
+            make_url("/page/task", key=key) if group[0].task else make_url("/page/turn", id=group[0].id, query=query),
+            group[0],
+            outcomes.get(group[0].id, ""),
+            [_describe_hit(hit, query) for hit in group if not hit.id.startswith(TASK)],
+            resumes.get(group[0].id),
+        )
+        for (project, key), group in groups.items()
+    ]
+
+
+def _is_subagents(hit: Hit) -> bool:
+    return hit.metadata.get("branch") == "sidechain"
+
+
+def _name_group(memory: Memory, project: str, key: str, best: Hit) -> str:
+    if best.task is not None:
+        return best.task.title or best.task.key
+    return best.heading or "A note" if best.conversation_id is None else memory.name_conversation(project, key)
+
+
+def _describe_hit(hit: Hit, query: str) -> HitLine:
     similarity = "" if hit.similarity is None else f" ({hit.similarity:.2f})"
-    return [words, f"{meaning}{similarity}"]
+    why = [
+        describe_relevance(hit.relevance),
+        f"by words: {_ordinal(hit.lexical_rank)}",
+        f"by meaning: {_ordinal(hit.semantic_rank)}{similarity}",
+    ]
+    speaker = "Subagent" if _is_subagents(hit) else SPEAKERS.get(hit.role, hit.role)
+    if hit.task is not None:
+        return HitLine(make_url("/page/task", key=hit.id), _mark(hit.snippet, query), hit.type, why, hit)
+    return HitLine(make_url("/page/turn", id=hit.id, query=query), _mark(hit.snippet, query), speaker, why, hit)
+
+
+def _mark(text: str, query: str) -> Markup:
+    return mark_html(render_line(text) or escape_text(text), query, ())
 
 
 def _ordinal(rank: int | None) -> str:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
+from functools import cache
 from html import escape
 from itertools import groupby
 from typing import Any
 
 from pastchats_memory.config import from_home
+from pastchats_memory.errors import UsageFault
+from pastchats_memory.formats.registry import load_format
 from pastchats_memory.model import TaskState
+from pastchats_memory.store.recalled import Recalled
 from pastchats_memory.text.display import format_priority, format_time, one_line, remove_controls
 from pastchats_memory.views.text import CITATION_NOTES
 
@@ -46,6 +50,26 @@ def shorten(text: str, width: int) -> str:
     return line if len(line) <= width else f"{line[: width - 1].rstrip()}…"
 
 
+@cache
+def name_agent(format_name: str) -> str:
+    """Return the name of the program that writes a format, else the format's own."""
+    try:
+        return load_format(format_name).program.partition(",")[0] or format_name
+    except UsageFault:
+        return format_name
+
+
+def name_outcome(verdict: str) -> str:
+    """Return an outcome as people read it: one that nobody knows was at least answered."""
+    return "answered" if verdict == "unknown" else verdict
+
+
+def name_day(day: str) -> str:
+    """Write a day such as `Monday, 7 March 2026`."""
+    moment = date.fromisoformat(day)
+    return f"{moment:%A}, {moment.day} {moment:%B %Y}"
+
+
 def escape_text(text: str) -> str:
     """Return a text for HTML, without control characters."""
     return escape(remove_controls(text))
@@ -61,14 +85,23 @@ def shorten_history(states: Sequence[TaskState]) -> str:
     return " → ".join(name_status(status) for status, _ in groupby(state.status for state in states))
 
 
+def group_by_day(given: Sequence[Recalled]) -> list[tuple[str, list[Recalled]]]:
+    """Return what was given by local day, in its order."""
+    return [(day, list(group)) for day, group in groupby(given, key=lambda one: format_time(one.given_at)[:10])]
+
+
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "age": describe_age,
+    "agent": name_agent,
+    "by_day": group_by_day,
     "citation": lambda state: CITATION_LABELS[state],
     "clock": lambda time: time[11:],
     "count": count,
+    "date": name_day,
     "day": lambda time: time[:10],
     "history": shorten_history,
     "home": from_home,
+    "outcome": name_outcome,
     "priority": format_priority,
     "shorten": shorten,
     "status": name_status,

@@ -106,7 +106,7 @@ class Session:
         time = mapping_of(state.get("time"))
         call = parse_call(name or "tool", state.get("input"))
         at = replace(self._position(builder, message, part), native_id=text_of(part.get("id")))
-        builder.queue.add_tool(call)
+        builder.queue.add_tool(call, iso_utc(time.get("start")))
         builder.add_plan(find_plan(name, state.get("input"), DIALECT), at)
         builder.queue.add_todo_call(name, state.get("input"), at=iso_utc(time.get("start")), line=at.line)
         code = number_of(mapping_of(state.get("metadata")).get("exit"))

@@ -1,44 +1,86 @@
-// Everything works without this file. It adds search as you type, keys and copying.
+// Everything works without this file. It adds search as you type, details in place, keys and copying.
 "use strict";
+
+const form = document.querySelector("form.search");
+const query = form?.elements.query;
+
+async function load(address) {
+  const answer = await fetch(address, { headers: { Accept: "text/html" } });
+  return new DOMParser().parseFromString(await answer.text(), "text/html");
+}
 
 // --- search as you type ----------------------------------------------------------------------------------------------
 
-const form = document.querySelector("form.search");
 let latest = 0;
 
 async function refresh() {
   const mine = ++latest;
   const address = `${form.action}?${new URLSearchParams([...new FormData(form)].filter(([, value]) => value.trim()))}`;
-  const answer = await fetch(address, { headers: { Accept: "text/html" } });
-  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const page = await load(address);
   const fresh = page.getElementById("results");
   if (mine !== latest) return; // a later letter was typed meanwhile
-  if (!fresh) { location.assign(address); return; }
+  if (!fresh || !query.value.trim()) { location.assign(address); return; }
   document.getElementById("results").replaceWith(fresh);
-  prepare(fresh);
+  const controls = page.querySelector("form.search .filters");
+  if (controls && !form.contains(document.activeElement.closest("select"))) form.querySelector(".filters")?.replaceWith(controls);
+  prepare(document);
   history.replaceState(null, "", address);
   document.title = page.title;
 }
 
 if (form) {
   let waiting;
-  form.elements.query.addEventListener("input", () => {
+  query.addEventListener("input", () => {
     clearTimeout(waiting);
     waiting = setTimeout(refresh, 180);
   });
 }
 
+// A menu acts when something is chosen in it.
+document.addEventListener("change", (event) => {
+  const menu = event.target.closest("select[data-sends]");
+  if (menu) menu.form.requestSubmit();
+});
+
+// --- details that are read when they are opened ----------------------------------------------------------------------
+
+document.addEventListener("toggle", async (event) => {
+  const { target } = event;
+  letKeysScroll(target); // code that was folded had no width
+  const address = target.open ? target.dataset?.fetch : undefined;
+  if (!address) return;
+  delete target.dataset.fetch;
+  const fresh = (await load(address)).getElementById("fetched");
+  if (!fresh) return;
+  fresh.removeAttribute("id");
+  target.lastElementChild.replaceWith(fresh);
+  prepare(fresh);
+}, true);
+
 // --- copying ---------------------------------------------------------------------------------------------------------
 
 function prepare(within) {
   for (const button of within.querySelectorAll("button.copy")) button.hidden = false;
+  for (const code of within.querySelectorAll("pre")) {
+    if (code.parentElement.matches(".code")) continue;
+    const place = document.createElement("div");
+    place.className = "code";
+    code.replaceWith(place);
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "copy", textContent: "Copy" });
+    place.append(code, button);
+  }
+  for (const select of within.querySelectorAll("select[data-sends]")) {
+    const button = select.form.querySelector("button.sends");
+    if (button) button.hidden = true;
+  }
   letKeysScroll(within);
 }
 
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("button.copy");
   if (!button) return;
-  const text = button.dataset.copy ?? (await (await fetch(button.dataset.copyFrom)).text());
+  const { copy, copyFrom } = button.dataset;
+  const text = copy ?? (copyFrom ? await (await fetch(copyFrom)).text() : button.previousElementSibling.textContent);
   await navigator.clipboard.writeText(text);
   const words = button.textContent;
   button.textContent = "Copied";
@@ -47,29 +89,54 @@ document.addEventListener("click", async (event) => {
 
 // --- keys ------------------------------------------------------------------------------------------------------------
 
-// "/" goes to the search, "j" and "k" to the next and the previous entry of a list; Enter opens it, as on every link.
+const keys = document.getElementById("keys");
+const help = document.getElementById("help");
+const places = { h: "/", p: "/page/projects", t: "/page/tasks", l: "/page/lessons", m: "/page/log" };
+let before = "";
+
+function move(step) {
+  const entries = [...document.querySelectorAll("[data-entry]")].filter((one) => one.checkVisibility());
+  const at = entries.indexOf(document.activeElement);
+  const next = entries[Math.max(at + step, 0)];
+  if (next) next.focus();
+}
+
+const actions = {
+  "/": () => { if (query) { query.focus(); query.select(); } else location.assign("/"); },
+  "?": () => keys.showModal(),
+  j: () => move(1),
+  k: () => move(-1),
+  o: () => {
+    const folds = [...document.querySelectorAll("main details")];
+    const isOpen = folds.some((one) => one.open && one.matches(".calls"));
+    for (const one of folds) if (one.matches(".calls")) one.open = !isOpen;
+  },
+  "[": () => document.querySelector("a[rel=prev]")?.click(),
+  "]": () => document.querySelector("a[rel=next]")?.click(),
+};
+
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
-  if (event.key === "/") {
-    event.preventDefault();
-    if (form) form.elements.query.focus(); else location.assign("/");
-  } else if (event.key === "j" || event.key === "k") {
-    const entries = [...document.querySelectorAll("[data-entry]")];
-    const at = entries.indexOf(document.activeElement);
-    const next = entries[event.key === "j" ? at + 1 : Math.max(at - 1, 0)];
-    if (next) next.focus();
-  }
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select, dialog")) return;
+  const place = before === "g" ? places[event.key] : undefined;
+  before = event.key;
+  if (place) location.assign(place);
+  else if (actions[event.key]) { event.preventDefault(); actions[event.key](); }
 });
+
+if (help) {
+  help.hidden = false;
+  help.addEventListener("click", () => keys.showModal());
+  document.querySelector(".bar [aria-current]")?.scrollIntoView({ inline: "nearest", block: "nearest" });
+}
 
 // Code and tables that are larger than their place scroll. Then the Tab key stops at them, and arrows move them.
 function letKeysScroll(within) {
-  for (const one of within.querySelectorAll("pre, .text table")) {
+  for (const one of within.querySelectorAll?.("pre, .text table") ?? []) {
     const isLarger = one.scrollWidth > one.clientWidth || one.scrollHeight > one.clientHeight;
     if (isLarger) one.tabIndex = 0; else one.removeAttribute("tabindex");
   }
 }
 
 addEventListener("resize", () => letKeysScroll(document));
-document.addEventListener("toggle", (event) => letKeysScroll(event.target), true); // code that was folded had no width
 
 prepare(document);

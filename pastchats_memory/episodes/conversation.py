@@ -88,8 +88,7 @@ class ConversationPart(NamedTuple):
     episodes: tuple[EpisodePart, ...]
     outline: tuple[Ended, ...]
     """All episodes, in order."""
-    subagents: tuple[tuple[str, str], ...]
-    """Project and id of the conversations that its subagents have."""
+    subagents: tuple[turns.SubagentTurns, ...]
     parent: str | None
     """Id of the stored conversation that started it or that it was forked from."""
 

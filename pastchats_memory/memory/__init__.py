@@ -835,13 +835,16 @@ class Memory:
 
         store_notes(self._database)
 
-    def log(self, session: str | None = None, limit: int = 20) -> RecalledLog:
-        """Return what hooks gave to agents, in all sessions or in one, the newest first."""
+    def log(self, session: str | None = None, limit: int = 20, *, source: str | None = None) -> RecalledLog:
+        """Return what hooks gave to agents, in all sessions or in one, the newest first.
+
+        `source` is a conversation; only what other sessions got of it is returned then.
+        """
         from pastchats_memory.store.recalled import load_log
 
         self.store_notes()
         with self._open_snapshot() as database:
-            return load_log(database, limit, session)
+            return load_log(database, limit, session, source)
 
     def list_unjudged(
         self, project: str | None = ".", outcome: str | None = None, limit: int = 10, *, judged: bool = False

@@ -105,12 +105,14 @@ def _find_source(database: Database, id_: str) -> str | None:
     return None if found is None else str(found)
 
 
-def load_log(database: Database, limit: int, session: str | None = None) -> RecalledLog:
-    """Return what was given, to all sessions or to one, the newest first."""
+def load_log(database: Database, limit: int, session: str | None = None, source: str | None = None) -> RecalledLog:
+    """Return what was given, to all sessions or to one, of all sources or of one, the newest first."""
     rows = database.run(
         "SELECT id, given_at, agent, kind, conversation_id, content FROM visible_recalled "
-        "WHERE ?1 IS NULL OR conversation_id = ?1 ORDER BY given_at DESC, id DESC LIMIT ?2",
-        (session, limit),
+        "WHERE ifnull(conversation_id = ?1, ?1 IS NULL) AND (?3 IS NULL OR (conversation_id IS NOT ?3 "
+        "AND id IN (SELECT recalled_id FROM recalled_sources WHERE source = ?3))) "
+        "ORDER BY given_at DESC, id DESC LIMIT ?2",
+        (session, limit, source),
     )
     found = []
     for id_, given_at, agent, kind, conversation, content in rows:

@@ -248,14 +248,24 @@ def find_extent(database: Database, conversation_id: str, project: str | None = 
     return (found[0][0], found[0][1]) if found else None
 
 
-def list_parts(database: Database, conversation_id: str) -> list[tuple[str, str]]:
-    """Return project and id of the conversations whose ids begin with an id and a slash: those of its subagents."""
+class SubagentTurns(NamedTuple):
+    """The conversation of a subagent."""
+
+    project: str
+    conversation_id: str
+    turns: int
+    started: str | None
+
+
+def list_parts(database: Database, conversation_id: str) -> list[SubagentTurns]:
+    """Return the conversations whose ids begin with an id and a slash: those of its subagents."""
     found = database.run(
-        "SELECT source_project, conversation_id FROM visible_prompts WHERE conversation_id > ?1 || '/' AND conversation_id < ?1 || '0' "
+        "SELECT source_project, conversation_id, count(*), min(timestamp) FROM visible_prompts "
+        "WHERE conversation_id > ?1 || '/' AND conversation_id < ?1 || '0' "
         "GROUP BY conversation_id, source_project ORDER BY min(id)",
         (conversation_id,),
     )
-    return [(project, id_) for project, id_ in found]
+    return [SubagentTurns(*row) for row in found]
 
 
 def of_conversation(database: Database, conversation_id: str) -> list[Item]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from html import escape
 from typing import Any
@@ -25,8 +25,10 @@ LONGEST_MARKDOWN = 50_000
 
 
 @cache
-def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable(["table", "strikethrough"])
+def _parser(render_code: Callable[[str, str], str] | None = None) -> MarkdownIt:
+    highlight = None if render_code is None else lambda code, language, _: render_code(code, language)
+    options = {"html": False, "breaks": True, "highlight": highlight}
+    parser = MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
     parser.disable(["image", "html_block", "html_inline"])
     parser.add_render_rule("link_open", _render_link)
     parser.validateLink = _is_web_link  # type: ignore[assignment,method-assign] # as its documentation asks
@@ -50,15 +52,15 @@ def _render_link(self: Any, tokens: Sequence[Any], place: int, options: Any, env
     return rendered
 
 
-def render_html(text: str) -> str:
+def render_html(text: str, render_code: Callable[[str, str], str] | None = None) -> str:
     """Render the Markdown of a transcript as HTML: no raw HTML, no pictures, no scripts in links.
 
-    A text of more than LONGEST_MARKDOWN characters is shown as it is.
+    A text of more than LONGEST_MARKDOWN characters is shown as it is. `render_code` writes a block of code of a language as HTML.
     """
     text = remove_controls(text)
     if len(text) > LONGEST_MARKDOWN:
         return f"<pre>{escape(text)}</pre>"
-    rendered: str = _parser().render(text)
+    rendered: str = _parser(render_code).render(text)
     return rendered
 
 

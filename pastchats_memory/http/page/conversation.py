@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -13,23 +13,29 @@ from pastchats_memory.episodes.conversation import PART_TURNS, ConversationPart,
 from pastchats_memory.episodes.titles import find_title
 from pastchats_memory.http.answers import RequestError
 from pastchats_memory.http.page.answers import Download, PageRequest, Redirect, Reply, WebPage, make_url, require
-from pastchats_memory.http.page.highlight import mark_html
+from pastchats_memory.http.page.highlight import SHOWN, mark_html
 from pastchats_memory.http.page.words import SPEAKERS, escape_text, shorten
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import Item, Outcome, leads_to_task, number_of
+from pastchats_memory.store.outcomes import Quotation
+from pastchats_memory.store.turns import SubagentTurns
 from pastchats_memory.views.calls import show_call
+from pastchats_memory.views.code import render_code
 from pastchats_memory.views.document import (
     Document,
     document_of_conversation,
     render_html_document,
     render_markdown_document,
 )
+from pastchats_memory.views.packet import render_packet
 from pastchats_memory.views.page_markdown import render_html
 
 TITLE_WIDTH = 120
 OUTLINE_WIDTH = 70
 CALL_SIZE, WHOLE_SIZE = 6_000, 400_000
 """Characters of each text of a tool call, among others and alone."""
+MOST_TOLD = 100
+"""Memories that are counted."""
 BRANCHES = {"abandoned": "An abandoned branch", "sidechain": "A subagent"}
 
 
@@ -50,6 +56,8 @@ class ShownTurn(NamedTuple):
     is_folded: bool
     """Whether it is folded at first: results of tools, and context that a program wrote."""
     summary: str
+    subagents: Sequence[SubagentTurns]
+    """Those that were started behind it."""
 
 
 class Group(NamedTuple):
@@ -69,8 +77,8 @@ class ShownEpisode(NamedTuple):
     """Whether it begins before this part of the conversation."""
     question_id: int | None
     outcome: Outcome
-    shown_in: int | None
-    """Id of the turn with the words that show the outcome, if it is one of this conversation."""
+    shown_url: str
+    """Address of the words that show the outcome; empty if they stand elsewhere."""
     done: Sequence[str]
     groups: Sequence[Group]
 
@@ -82,6 +90,9 @@ class OutlineEntry(NamedTuple):
     url: str
     text: str
     verdict: str
+    shown_by: str
+    """Words that show the outcome; empty without any."""
+    shown_url: str
     is_here: bool
 
 
@@ -96,14 +107,19 @@ def show_turn(memory: Memory, request: PageRequest) -> Reply:
     found = memory.show(id_, 0) if number_of(id_) is not None else []
     item, query = require(next(iter(found), None), "turn"), request.query.get("query", "")
     if item.conversation_id is None:
-        return WebPage("note", {"turn": _show_turn(item, item.id, query, ()), "item": item, "query": query})
+        return WebPage("note", {"turn": _show_turn(item, item.id, query, (), ()), "item": item, "query": query})
     number = item.turn_index // PART_TURNS + 1
-    return Redirect(
-        make_url(
-            "/page/conversation", id=item.conversation_id, project=item.project, part=number, turn=id_, query=query
-        )
-        + f"#turn-{item.id}"
+    where = make_url(
+        "/page/conversation", id=item.conversation_id, project=item.project, part=number, turn=id_, query=query
     )
+    return Redirect(f"{where}#turn-{item.id}")
+
+
+def show_handoff(memory: Memory, request: PageRequest) -> WebPage:
+    """Show what another agent needs to go on with a conversation. Raises RequestError."""
+    id_ = request.query.get("id", "")
+    packet = require(memory.handoff(id_), "conversation", "Or there is nothing in it to hand over.")
+    return WebPage("handoff", {"id": id_, "title": packet.title, "text": render_packet(packet)})
 
 
 def show_calls(memory: Memory, request: PageRequest) -> WebPage:
@@ -132,6 +148,7 @@ def show_conversation(memory: Memory, request: PageRequest) -> WebPage:
         raise RequestError(404, "not_found", "there is nothing in this part of the conversation")
     first = next((item for item in items if item.role == "user"), items[0])
     links = {step: _link(part, part.number + step) for step in (-1, 1)}
+    subagents = _place_subagents(part, items)
     return WebPage(
         "conversation",
         {
@@ -140,8 +157,9 @@ def show_conversation(memory: Memory, request: PageRequest) -> WebPage:
             "agent": str(first.metadata.get("format", "")),
             "since": part.outline[0].timestamp if part.outline else first.timestamp,
             "resume": memory.resume_lines([first]).get(str(first.id)),
-            "first_id": first.id,
-            "episodes": [_show_episode(one, cited, query) for one in part.episodes],
+            "told": memory.log(part.id, MOST_TOLD).results,
+            "told_others": memory.log(limit=MOST_TOLD, source=part.id).results,
+            "episodes": [_show_episode(part, one, cited, query, subagents) for one in part.episodes],
             "outline": list(_outline(part)),
             "tasks": memory.tasks.list_of_conversation(part.id),
             "query": query,
@@ -174,17 +192,49 @@ def _outline(part: ConversationPart) -> Iterator[OutlineEntry]:
     for number, one in enumerate(part.outline, start=1):
         url = f"{_link(part, one.ending.first_index // PART_TURNS + 1)}#episode-{number}"
         yield OutlineEntry(
-            number, url, shorten(find_title([one.text]) or one.text, OUTLINE_WIDTH), one.ending.outcome, number in here
+            number,
+            url,
+            shorten(find_title([one.text]) or one.text, OUTLINE_WIDTH),
+            one.ending.outcome,
+            one.ending.shown_by,
+            _link_shown(part, one.ending.evidence[-1]) if one.ending.shown_by else "",
+            number in here,
         )
 
 
-def _show_episode(one: EpisodePart, cited: int | None, query: str) -> ShownEpisode:
+def _link_shown(part: ConversationPart, shown: Quotation) -> str:
+    return f"{_link(part, shown.turn_index // PART_TURNS + 1)}#shown-{shown.id}"
+
+
+def _place_subagents(part: ConversationPart, items: Sequence[Item]) -> dict[int, list[SubagentTurns]]:
+    """Return the subagents that were started in a part, by the id of the turn behind which they stand."""
+    placed: dict[int, list[SubagentTurns]] = {}
+    for one in part.subagents:
+        before = [item for item in items if (item.timestamp or "") <= (one.started or "")]
+        if before[-1:] != items[-1:] or part.number == part.parts:
+            place = before[-1] if before else items[0]
+            if before or part.number == 1:
+                placed.setdefault(place.id, []).append(one)
+    return placed
+
+
+def _show_episode(
+    part: ConversationPart,
+    one: EpisodePart,
+    cited: int | None,
+    query: str,
+    subagents: Mapping[int, Sequence[SubagentTurns]],
+) -> ShownEpisode:
     outcome, ended = one.episode.outcome, one.ended
-    shown = {quotation.id: quotation.text for quotation in (ended.ending.evidence if ended else ())}
-    shown_in = next((id_ for id_, text in shown.items() if text == outcome.shown_by), None)
+    evidence = ended.ending.evidence if ended else ()
+    shown = {quotation.id: quotation.text for quotation in evidence}
+    shown_url = next((_link_shown(part, one) for one in evidence if one.text == outcome.shown_by), "")
     groups = []
     for branch, turns in groupby(one.episode.turns, key=lambda item: str(item.metadata.get("branch", "main"))):
-        own = [_show_turn(item, cited, query, [shown[item.id]] if item.id in shown else []) for item in turns]
+        own = [
+            _show_turn(item, cited, query, [shown[item.id]] if item.id in shown else [], subagents.get(item.id, ()))
+            for item in turns
+        ]
         is_open = any(turn.is_cited or turn.item.id in shown for turn in own)
         groups.append(Group(BRANCHES.get(branch, ""), own, is_open))
     return ShownEpisode(
@@ -192,20 +242,24 @@ def _show_episode(one: EpisodePart, cited: int | None, query: str) -> ShownEpiso
         ended is not None and ended.ending.first_index < one.episode.turns[0].turn_index,
         ended.question_id if ended else None,
         outcome,
-        shown_in,
+        shown_url,
         one.episode.done,
         groups,
     )
 
 
-def _show_turn(item: Item, cited: int | None, query: str, quotations: Sequence[str]) -> ShownTurn:
+def _show_turn(
+    item: Item, cited: int | None, query: str, quotations: Sequence[str], subagents: Sequence[SubagentTurns]
+) -> ShownTurn:
     place = item.places[0] if item.places else None
     is_cited = item.id == cited
-    printed = f"<pre>{escape_text(item.content)}</pre>" if item.role == "tool" else render_html(item.content)
+    is_printed = item.role == "tool"
+    printed = f"<pre>{escape_text(item.content)}</pre>" if is_printed else render_html(item.content, render_code)
+    marked = mark_html(printed, query if is_cited else "", quotations)
     return ShownTurn(
         item,
         SPEAKERS.get(item.role, item.role),
-        mark_html(printed, query if is_cited else "", quotations),
+        Markup(marked.replace(SHOWN, f'{SHOWN[:-1]} id="shown-{item.id}">', 1)),  # noqa: S704 - only the id is added # nosec B704
         list_recorded(item, "tools"),
         list_recorded(item, "attachments"),
         place.path if place else item.source_path,
@@ -213,4 +267,5 @@ def _show_turn(item: Item, cited: int | None, query: str, quotations: Sequence[s
         is_cited,
         item.role in ("tool", "system") and not is_cited and not quotations,
         shorten(item.content, TITLE_WIDTH),
+        subagents,
     )

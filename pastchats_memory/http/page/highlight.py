@@ -14,6 +14,8 @@ _TAG = re.compile(r"(<[^>]*>)")
 """A tag of our own HTML, in which a text or a value never has a plain `<` or `>`."""
 _WORD = re.compile(r"&[#\w]+;|(\w{2,})")
 """A word of escaped text, or a character reference."""
+SHOWN = '<mark class="shown">'
+"""Begins a quotation that shows an outcome."""
 LONGEST_STEM = 4
 """Characters of a word that has no ending to remove."""
 
@@ -36,9 +38,7 @@ def _mark_text(text: str, wanted: set[str], quoted: Sequence[str]) -> str:
     for quotation in quoted:
         if quotation in text:
             before, _, after = text.partition(quotation)
-            return (
-                f'{_mark_text(before, wanted, ())}<mark class="shown">{quotation}</mark>{_mark_text(after, wanted, ())}'
-            )
+            return f"{_mark_text(before, wanted, ())}{SHOWN}{quotation}</mark>{_mark_text(after, wanted, ())}"
     if not wanted:
         return text
     return _WORD.sub(

@@ -10,7 +10,7 @@ SHOWN = 100
 
 
 def show_log(memory: Memory, request: PageRequest) -> WebPage:
-    """Show what hooks gave to all sessions, or to `session`."""
-    session = request.query.get("session")
-    log = memory.log(session, SHOWN)
-    return WebPage("log", {"log": log, "session": session, "most": max(log.weeks.values(), default=0), "shown": SHOWN})
+    """Show what hooks gave to all sessions, or to `session`, or what they gave of `source`."""
+    session, source = request.query.get("session"), request.query.get("source")
+    log = memory.log(session, SHOWN, source=source)
+    return WebPage("log", {"log": log, "session": session, "source": source, "shown": SHOWN})

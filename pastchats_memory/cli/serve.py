@@ -26,11 +26,23 @@ from pastchats_memory.config import load
     "--chat-endpoint", metavar="URL", help="Server that chats are forwarded to, such as http://localhost:11434/v1."
 )
 @click.option("--new-token", is_flag=True, help="Replace the token in the state folder; the old one stops at once.")
+@click.option(
+    "--open/--no-open", "opens", default=None, help="Open the browser, by default at a terminal with a screen."
+)
 @options.database
-def command(host: str, port: int, token: str | None, chat_endpoint: str | None, new_token: bool, db: str | None) -> int:
+def command(
+    host: str,
+    port: int,
+    token: str | None,
+    chat_endpoint: str | None,
+    new_token: bool,
+    opens: bool | None,
+    db: str | None,
+) -> int:
     """Show the memory in a browser, answer programs over HTTP, and add context to chats on their way to a model.
 
-    Open the link that it prints: it works once, and opens a session in that browser. The server prints another link then.
+    At a terminal it opens your browser. Elsewhere open the link that it prints: it works once, and opens a session in that
+    browser. The server prints another link then.
 
     For programs, which send the token in the printed file as X-Memory-Token:
     GET /search, /recall, /context, /items/ID, /tasks, /api/v1/search/semantic and POST /v1/chat/completions, all described
@@ -38,11 +50,18 @@ def command(host: str, port: int, token: str | None, chat_endpoint: str | None, 
     """
     from pastchats_memory.hooks.listening import listening
     from pastchats_memory.http import Address, serve
+    from pastchats_memory.http.opening import has_screen
 
     if token == "":  # empty, so no secret # nosec B105
         raise click.BadParameter("it is empty; is the variable that it comes from set?", param_hint="--token")
     config = load(db, flags={"server_token": token, "chat_endpoint": chat_endpoint})
     warn(config.warnings)
     with listening(config):
-        serve(config, Address(host, port), lambda line: click.echo(line, err=True), with_new_token=new_token)
+        serve(
+            config,
+            Address(host, port),
+            lambda line: click.echo(line, err=True),
+            with_new_token=new_token,
+            opens_page=has_screen() if opens is None else opens,
+        )
     return DONE

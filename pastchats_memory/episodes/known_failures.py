@@ -211,6 +211,12 @@ def group_cured(database: Database, project: str | None) -> list[list[StoredFail
     return list(groups.values())
 
 
+def list_known(database: Database, project: str | None, limit: int) -> list[KnownFailure]:
+    """Return the failures whose cure is known, the most frequent first."""
+    groups = sorted(group_cured(database, project), key=len, reverse=True)
+    return [_describe(database, group, group[0]) for group in groups[:limit]]
+
+
 def name_failure(failure: Failure) -> str:
     """Return the program with the word that its error names, a missing program, a command or a file."""
     if failure.word == WRONG_FOLDER:

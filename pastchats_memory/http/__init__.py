@@ -11,7 +11,7 @@ import signal
 import socket
 import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -27,13 +27,14 @@ from starlette.routing import Route as Path
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from pastchats_memory.config import Config
+from pastchats_memory.config import Config, state_folder
 from pastchats_memory.errors import MemoryFault, UsageFault
 from pastchats_memory.http import chat
 from pastchats_memory.http.answers import RequestError, answer_error, answer_json, translate_fault
 from pastchats_memory.http.guard import Admission, Guard, is_loopback, require_json
 from pastchats_memory.http.open_memory import OpenMemory
 from pastchats_memory.http.openapi import CHAT, MODELS, describe
+from pastchats_memory.http.opening import opening
 from pastchats_memory.http.page import OPEN_PATHS as PAGE_PATHS
 from pastchats_memory.http.page import make_page
 from pastchats_memory.http.page.session import Sessions
@@ -181,8 +182,15 @@ class Address:
     port: int
 
 
-def serve(config: Config, address: Address, report: Callable[[str], None], *, with_new_token: bool = False) -> None:
-    """Serve until SIGINT or SIGTERM.
+def serve(
+    config: Config,
+    address: Address,
+    report: Callable[[str], None],
+    *,
+    with_new_token: bool = False,
+    opens_page: bool = False,
+) -> None:
+    """Serve until SIGINT or SIGTERM, and with `opens_page` open the page in a browser.
 
     Port 0 means any free port. `report` gets the URL and what else the user should know.
 
@@ -216,7 +224,8 @@ def serve(config: Config, address: Address, report: Callable[[str], None], *, wi
         )  # fmt: skip
         _log_without_content()
         signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn stops at SIGTERM, and then raises it once more
-        server.run(sockets=[listener])
+        with opening(state_folder(), sessions.link) if opens_page else nullcontext():
+            server.run(sockets=[listener])
 
 
 def _host_of_url(host: str) -> str:

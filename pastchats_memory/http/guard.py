@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pastchats_memory.http.answers import RequestError, answer_error
 from pastchats_memory.http.page.answers import respond_stranger
-from pastchats_memory.http.page.session import Sessions
+from pastchats_memory.http.page.session import OWN_SITES, Sessions
 
 MAX_BYTES = 1 << 20
 """Size of a request's body."""
@@ -23,12 +23,6 @@ BODY_SECONDS = 10.0
 """Time limit for the whole body."""
 MAX_REQUESTS = 256
 """Requests that run at once."""
-OWN_SITES = frozenset({"same-origin", "none"})
-"""Values of `Sec-Fetch-Site` (https://www.w3.org/TR/fetch-metadata) for our own pages and for what a person typed.
-
-A browser sends it with requests that carry no `Origin`, such as those for images. Another port is another server of this
-machine, although it is the same site.
-"""
 TOKEN_HEADER = "x-memory-token"  # noqa: S105 - the name of a header # nosec B105
 """Header of the token; a chat client keeps `Authorization` for the key of its endpoint."""
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/@\[\]]+)(:[0-9]{1,5})?")
@@ -141,11 +135,17 @@ class Guard:
         for origin in headers.getlist("origin"):
             if origin.lower() not in (f"http://{hosts[0].lower()}", f"https://{hosts[0].lower()}"):
                 raise RequestError(403, "bad_origin", "a page of another origin may not ask", "Ask without a browser.")
-        if not {*headers.getlist("sec-fetch-site")} <= OWN_SITES:
+        if not {*headers.getlist("sec-fetch-site")} <= OWN_SITES and not _follows_link(scope, headers):
             raise RequestError(403, "bad_origin", "a page of another site may not ask", "Ask without a browser.")
         if scope["path"] not in self._admission.open_paths and not self._admission.knows(scope, headers):
             hint = "Send `X-Memory-Token: TOKEN`; the server has printed where the token lies."
             raise RequestError(401, "unauthorized", "the token is missing or wrong", hint)
+
+
+def _follows_link(scope: Scope, headers: Headers) -> bool:
+    """Return whether a window follows a link with a token, such as that of the file that opens the page."""
+    is_window = headers.getlist("sec-fetch-mode") == ["navigate"] and headers.getlist("sec-fetch-dest") == ["document"]
+    return is_window and scope["method"] == "GET" and scope["path"] == "/" and b"token=" in scope["query_string"]
 
 
 def is_page(path: str) -> bool:

@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from pastchats_memory.episodes.conversation import ConversationPart, StoredConversation
     from pastchats_memory.episodes.derive import Derived
     from pastchats_memory.episodes.history import Digest, Recent, Timeline
+    from pastchats_memory.episodes.known_failures import KnownFailure
     from pastchats_memory.episodes.resumption import Resumption
     from pastchats_memory.files.exclusion import SharingLimits
     from pastchats_memory.ingest import Forecast, IndexProgress, IndexReport
@@ -595,6 +596,13 @@ class Memory:
             absent = () if found else explain_empty(database, filters._replace(outcomes=()))
         return found, (*absent, *late)
 
+    def list_known_failures(self, project: str | None = None, limit: int = 50) -> list[KnownFailure]:
+        """Return the commands and edits that failed and whose cure is known, the most frequent first."""
+        from pastchats_memory.episodes.known_failures import list_known
+
+        with self._open_snapshot() as database:
+            return list_known(database, build_filters(project=project).project, limit)
+
     def how(self, query: str, project: str | None = ".", limit: int = 5) -> tuple[list[Command], tuple[str, ...]]:
         """Return the commands that worked before for a task, and warnings.
 
@@ -845,6 +853,12 @@ class Memory:
         self.store_notes()
         with self._open_snapshot() as database:
             return load_log(database, limit, session, source)
+
+    def count_given(self, conversation_id: str) -> tuple[int, int]:
+        """Return how many memories a conversation got, and how many others got of it."""
+        from pastchats_memory.store.recalled import count_of_conversation
+
+        return count_of_conversation(self._hide_private(), conversation_id)
 
     def list_unjudged(
         self, project: str | None = ".", outcome: str | None = None, limit: int = 10, *, judged: bool = False

@@ -125,6 +125,16 @@ def load_log(database: Database, limit: int, session: str | None = None, source:
     return RecalledLog(list_weeks(database), tuple(found))
 
 
+def count_of_conversation(database: Database, conversation_id: str) -> tuple[int, int]:
+    """Return how many memories a conversation got, and how many others got of it."""
+    ((own, others),) = database.run(
+        "SELECT count(*) FILTER (WHERE conversation_id = ?1), count(*) FILTER (WHERE conversation_id IS NOT ?1 "
+        "AND id IN (SELECT recalled_id FROM recalled_sources WHERE source = ?1)) FROM visible_recalled",
+        (conversation_id,),
+    )
+    return own, others
+
+
 def list_weeks(database: Database) -> tuple[Week, ...]:
     """Return how many memories were given and used by week, the newest first."""
     rows = database.run(

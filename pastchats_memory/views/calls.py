@@ -113,4 +113,4 @@ def _find_changes(value: object) -> Iterator[tuple[str | None, str]]:
                 yield from _find_changes(inner) if not isinstance(inner, str) else ()
     elif isinstance(value, list):
         for inner in value:
-            yield from _find_changes(inner) if not isinstance(inner, str) else ()
+            yield from _find_changes(inner)

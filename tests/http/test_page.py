@@ -217,7 +217,7 @@ def test_a_conversation_leads_to_its_subagents_its_tasks_and_back(program: Progr
     with serving(program) as server, browsing(server) as client:
         text = client.get("/page/conversation", params={"id": "s1"}).text
         assert "Write the backoff" in text
-        below = re.search(r'href="(/page/conversation[^"]*)">Subagent 1</a>', text)
+        below = re.search(r'href="(/page/conversation[^"]*)">What it did</a>', text)
         assert below is not None
         shown = client.get(html.unescape(below[1])).text
     assert "They are in worker.py" in shown

@@ -40,7 +40,16 @@ def find_barriers(page: Page) -> list[str]:
 
 def test_a_walk_finds_every_kind_of_page(pages: list[str]) -> None:
     paths = {address.partition("?")[0] for address in pages}
-    expected = {"/", "/page/conversation", "/page/lessons", "/page/project", "/page/projects", "/page/settings"}
+    expected = {
+        "/",
+        "/page/calls",
+        "/page/conversation",
+        "/page/lessons",
+        "/page/log",
+        "/page/project",
+        "/page/projects",
+        "/page/settings",
+    }
     assert expected | {"/page/sources", "/page/task", "/page/tasks", "/page/turn"} <= paths
 
 

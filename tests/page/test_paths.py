@@ -5,10 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from visits import signed_in, visiting
+
+from pastchats_memory.http.opening import opening
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from playwright.sync_api import Browser
+    from program import Program
     from visits import Site, Visit
+
+
+@pytest.fixture(autouse=True)
+def _no_browser(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webbrowser.open", lambda _: True)
 
 
 def test_a_link_of_the_server_opens_the_page_once(browser: Browser, site: Site) -> None:
@@ -95,3 +106,46 @@ def test_the_lines_that_were_not_understood_unfold(visit: Visit) -> None:
     assert not line.is_visible()
     page.locator("summary").click()
     assert line.is_visible()
+
+
+def test_a_file_of_this_account_opens_the_page(browser: Browser, site: Site, tmp_path: Path) -> None:
+    page = browser.new_context().new_page()
+    with opening(tmp_path, site.server.find_link()):
+        (file,) = tmp_path.iterdir()
+        assert file.stat().st_mode & 0o077 == 0
+        page.goto(file.as_uri())
+        page.wait_for_url(f"{site.server.url}/")
+        page.get_by_role("searchbox").wait_for()
+    page.context.close()
+    assert not file.exists()
+
+
+def test_a_tool_call_unfolds_to_what_it_did(visit: Visit) -> None:
+    page = visit.go("/?query=webhook+retries")
+    page.locator("li.hit a[data-entry]").first.click()
+    page.wait_for_url("**/page/**")
+    calls = page.locator("details.calls").first
+    calls.locator("summary").first.click()
+    calls.locator("details.call").first.locator("summary").click()
+    calls.locator("details.call pre").first.wait_for()
+
+
+def test_a_card_of_the_board_changes_its_status_by_its_menu_and_by_keys(browser: Browser, garden: Program) -> None:
+    with signed_in(garden) as own, visiting(browser, own) as visit:
+        page = visit.go("/page/tasks")
+        page.get_by_label("Status of The pump of the pond is loud").select_option("review")
+        page.get_by_role("region", name="Review").get_by_text("The pump of the pond").wait_for()
+        page.get_by_role("link", name="The pump of the pond").focus()
+        page.keyboard.press("<")
+        page.get_by_role("region", name="In progress").get_by_text("The pump of the pond").wait_for()
+        assert visit.problems == []
+
+
+def test_a_question_mark_lists_the_keys(visit: Visit) -> None:
+    page = visit.go("/page/projects")
+    page.keyboard.press("?")
+    page.get_by_role("dialog", name="Keys").wait_for()
+    page.keyboard.press("Escape")
+    page.keyboard.press("g")
+    page.keyboard.press("t")
+    page.wait_for_url("**/page/tasks")

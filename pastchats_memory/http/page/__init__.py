@@ -43,7 +43,7 @@ from pastchats_memory.http.page.answers import (
     respond_static,
     respond_stranger,
 )
-from pastchats_memory.http.page.session import LINK_PARAMETER, Sessions
+from pastchats_memory.http.page.session import LINK_PARAMETER, OWN_SITES, Sessions
 from pastchats_memory.memory import Memory
 
 OPEN_PATHS = frozenset({"/", "/page/static/page.css", "/page/static/icon.svg"})
@@ -87,6 +87,7 @@ PAGES = (
     PageRoute("/settings", settings.show_settings),
     PageRoute("/sources", sources.show_sources),
     PageRoute("/task", tasks.show_task),
+    PageRoute("/task", tasks.change_status, is_form=True),
     PageRoute("/tasks", tasks.show_board),
 )
 
@@ -121,7 +122,8 @@ def _make_endpoint(memory: OpenMemory, sessions: Sessions, page: PageRoute) -> C
     async def answer(request: Request) -> Response:
         token = request.query_params.get(LINK_PARAMETER)
         if token is not None and request.method == "GET":
-            response = respond(Redirect("/"), "")
+            is_ours = request.headers.get("sec-fetch-site") in (None, *OWN_SITES)
+            response = respond(Redirect("/") if is_ours else WebPage("entered", {}), "")  # a redirect had no cookie
             if sessions.redeem(token, response) or sessions.find(request) is not None:
                 return response
         session = sessions.find(request)

@@ -17,7 +17,7 @@ from pastchats_memory.http.page.highlight import SHOWN, mark_html
 from pastchats_memory.http.page.words import SPEAKERS, escape_text, shorten
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import Item, Outcome, leads_to_task, number_of
-from pastchats_memory.store.outcomes import Quotation
+from pastchats_memory.store.outcomes import Ended, Quotation
 from pastchats_memory.store.turns import SubagentTurns
 from pastchats_memory.views.calls import show_call
 from pastchats_memory.views.code import render_code
@@ -34,8 +34,6 @@ TITLE_WIDTH = 120
 OUTLINE_WIDTH = 70
 CALL_SIZE, WHOLE_SIZE = 6_000, 400_000
 """Characters of each text of a tool call, among others and alone."""
-MOST_TOLD = 100
-"""Memories that are counted."""
 BRANCHES = {"abandoned": "An abandoned branch", "sidechain": "A subagent"}
 
 
@@ -73,6 +71,7 @@ class ShownEpisode(NamedTuple):
     """An episode as the page shows it."""
 
     number: int
+    title: str
     is_continued: bool
     """Whether it begins before this part of the conversation."""
     question_id: int | None
@@ -147,6 +146,7 @@ def show_conversation(memory: Memory, request: PageRequest) -> WebPage:
     if not items:
         raise RequestError(404, "not_found", "there is nothing in this part of the conversation")
     first = next((item for item in items if item.role == "user"), items[0])
+    given, given_later = memory.count_given(part.id)
     links = {step: _link(part, part.number + step) for step in (-1, 1)}
     subagents = _place_subagents(part, items)
     return WebPage(
@@ -157,8 +157,8 @@ def show_conversation(memory: Memory, request: PageRequest) -> WebPage:
             "agent": str(first.metadata.get("format", "")),
             "since": part.outline[0].timestamp if part.outline else first.timestamp,
             "resume": memory.resume_lines([first]).get(str(first.id)),
-            "told": memory.log(part.id, MOST_TOLD).results,
-            "told_others": memory.log(limit=MOST_TOLD, source=part.id).results,
+            "given": given,
+            "given_later": given_later,
             "episodes": [_show_episode(part, one, cited, query, subagents) for one in part.episodes],
             "outline": list(_outline(part)),
             "tasks": memory.tasks.list_of_conversation(part.id),
@@ -194,12 +194,16 @@ def _outline(part: ConversationPart) -> Iterator[OutlineEntry]:
         yield OutlineEntry(
             number,
             url,
-            shorten(find_title([one.text]) or one.text, OUTLINE_WIDTH),
+            _title_episode(one),
             one.ending.outcome,
             one.ending.shown_by,
             _link_shown(part, one.ending.evidence[-1]) if one.ending.shown_by else "",
             number in here,
         )
+
+
+def _title_episode(one: Ended) -> str:
+    return shorten(find_title([one.text]) or one.text, OUTLINE_WIDTH)
 
 
 def _link_shown(part: ConversationPart, shown: Quotation) -> str:
@@ -235,10 +239,11 @@ def _show_episode(
             _show_turn(item, cited, query, [shown[item.id]] if item.id in shown else [], subagents.get(item.id, ()))
             for item in turns
         ]
-        is_open = any(turn.is_cited or turn.item.id in shown for turn in own)
+        is_open = part.parent is not None or any(turn.is_cited or turn.item.id in shown for turn in own)
         groups.append(Group(BRANCHES.get(branch, ""), own, is_open))
     return ShownEpisode(
         one.number,
+        _title_episode(ended) if ended else "",
         ended is not None and ended.ending.first_index < one.episode.turns[0].turn_index,
         ended.question_id if ended else None,
         outcome,

@@ -13,4 +13,5 @@ def show_lessons(memory: Memory, request: PageRequest) -> WebPage:
     """Show the lessons of all projects, or of `project`."""
     project = request.query.get("project")
     lessons, warnings = memory.lessons(project, SHOWN)
-    return WebPage("lessons", {"lessons": lessons, "warnings": warnings, "project": project or ""})
+    known = memory.list_known_failures(project)
+    return WebPage("lessons", {"lessons": lessons, "known": known, "warnings": warnings, "project": project or ""})

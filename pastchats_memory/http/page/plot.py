@@ -14,6 +14,8 @@ WIDTH, HEIGHT = 640, 120
 """Units of the drawing, without its labels."""
 GAP = 0.2
 """Share of a bar's place that stays empty."""
+FOOT = 6
+"""Height of episodes with unknown outcome."""
 MOST_BARS = 60
 WIDEST = 40
 
@@ -35,6 +37,9 @@ class Bar(NamedTuple):
     segments: Sequence[PlotSegment]
     counts: Mapping[str, int]
     total: int
+    since: str
+    until: str
+    """The first and the last day."""
 
 
 class Plot(NamedTuple):
@@ -44,7 +49,7 @@ class Plot(NamedTuple):
     """`day`, `week`, `month` or `year`."""
     bars: Sequence[Bar]
     highest: int
-    """Episodes of the highest bar."""
+    """Episodes with a known outcome of the highest bar."""
     totals: Mapping[str, int]
     width: int = WIDTH
     height: int = HEIGHT
@@ -67,10 +72,10 @@ def plot_outcomes(
     counts: dict[date, Counter[str]] = {start: Counter() for start in _list_starts(first, last, unit)}
     for day, numbers in by_day.items():
         counts[_find_start(date.fromisoformat(day), unit)].update(numbers)
-    highest = max(sum(numbers.values()) for numbers in counts.values())
+    highest = max(1, *(sum(numbers.values()) - numbers["unknown"] for numbers in counts.values()))
     place = WIDTH / len(counts)
     bars = [
-        _lay_out(number * place, place, _name(start, unit), numbers, highest)
+        _lay_out(number * place, place, start, unit, numbers, highest)
         for number, (start, numbers) in enumerate(counts.items())
     ]
     return Plot(unit, bars, highest, sum(by_day.values(), Counter()))
@@ -78,24 +83,30 @@ def plot_outcomes(
 
 UNITS = {"day": 1, "week": 7, "month": 28, "year": 365}
 """Days of each unit, at least."""
+LONGEST = {"day": 1, "week": 7, "month": 31, "year": 366}
+"""Days after which the next one has begun."""
 
 
-def _lay_out(x: float, place: float, label: str, numbers: Mapping[str, int], highest: int) -> Bar:
+def _lay_out(x: float, place: float, start: date, unit: str, numbers: Mapping[str, int], highest: int) -> Bar:
+    """Return a bar; episodes with unknown outcome are a flat foot, so that they hide no other."""
     y, segments, width = float(HEIGHT), [], min(place * (1 - GAP), WIDEST)
-    for verdict in OUTCOMES:
-        height = round(HEIGHT * numbers.get(verdict, 0) / highest, 2)
+    for verdict in ("unknown", *OUTCOMES[:-1]):
+        number = numbers.get(verdict, 0)
+        height = FOOT * bool(number) if verdict == "unknown" else round((HEIGHT - FOOT) * number / highest, 2)
         if height:
             y = round(y - height, 2)
             segments.append(PlotSegment(verdict, y, height))
     left, total = x + (place - width) / 2, sum(numbers.values())
-    return Bar(label, round(left, 2), round(width, 2), segments, numbers, total)
+    until = _find_start(start + timedelta(days=LONGEST[unit]), unit) - timedelta(days=1)
+    days = start.isoformat(), until.isoformat()
+    return Bar(_name(start, unit), round(left, 2), round(width, 2), segments, numbers, total, *days)
 
 
 def _list_starts(first: date, last: date, unit: str) -> Iterable[date]:
     start = _find_start(first, unit)
     while start <= last:
         yield start
-        start = _find_start(start + timedelta(days={"day": 1, "week": 7, "month": 31, "year": 366}[unit]), unit)
+        start = _find_start(start + timedelta(days=LONGEST[unit]), unit)
 
 
 def _find_start(day: date, unit: str) -> date:

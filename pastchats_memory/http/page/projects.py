@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
-from itertools import groupby
+from datetime import date, datetime, timedelta
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from pastchats_memory.episodes.history import ConversationDay
@@ -69,13 +69,19 @@ def show_timeline(memory: Memory, request: PageRequest) -> WebPage:
 
 def _find_days(memory: Memory, request: PageRequest, path: str, project: str | None) -> dict[str, object]:
     """Return the newest days of a timeline, with links to older ones and to other spans."""
-    when, until = request.query.get("when", ""), request.query.get("until")
-    span = {"when": when} if when and not until else {"since": EVERYTHING, "until": until}
+    when, since, until = (request.query.get(name, "") for name in ("when", "since", "until"))
+    span = {"when": when} if when and not until else {"since": since or EVERYTHING, "until": until or None}
     timeline = memory.timeline(**span, project=project, limit=LISTED, most_episodes=EPISODES)
     newest_first = sorted(timeline.days, key=lambda one: (one.day, one.since), reverse=True)
+    days = [(day, list(group)) for day, group in groupby(newest_first, key=lambda one: one.day)]
+    gaps = [
+        (date.fromisoformat(later) - date.fromisoformat(earlier)).days // 7
+        for (later, _), (earlier, _) in pairwise(days)
+    ]
     return {
-        "days": [(day, list(group)) for day, group in groupby(newest_first, key=lambda one: one.day)],
+        "days": [(day, group, gap) for (day, group), gap in zip(days, [*gaps, 0], strict=True)],
         "older": _link_older(newest_first, path, project) if timeline.more or timeline.is_cut else None,
+        "chosen": f"{since} to {until}" if since and until else "",
         "spans": [Span(label, make_url(path, name=project, when=one), one == when) for one, label in SPANS],
     }
 

@@ -11,8 +11,8 @@ from markupsafe import Markup
 from pastchats_memory.fields import OUTCOMES
 from pastchats_memory.http.answers import RequestError
 from pastchats_memory.http.page.answers import PageRequest, WebPage, make_url
-from pastchats_memory.http.page.highlight import mark_html
-from pastchats_memory.http.page.words import SPEAKERS, escape_text, name_agent, name_outcome
+from pastchats_memory.http.page.highlight import mark_html, mark_words
+from pastchats_memory.http.page.words import SPEAKERS, name_agent, name_outcome
 from pastchats_memory.http.routes import LONGEST_QUERY
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import TASK, Hit
@@ -158,11 +158,12 @@ def _describe_hit(hit: Hit, query: str) -> HitLine:
     speaker = "Subagent" if _is_subagents(hit) else SPEAKERS.get(hit.role, hit.role)
     if hit.task is not None:
         return HitLine(make_url("/page/task", key=hit.id), _mark(hit.snippet, query), hit.type, why, hit)
-    return HitLine(make_url("/page/turn", id=hit.id, query=query), _mark(hit.snippet, query), speaker, why, hit)
+    text = mark_words(hit.snippet, query) if hit.role == "tool" else _mark(hit.snippet, query)
+    return HitLine(make_url("/page/turn", id=hit.id, query=query), text, speaker, why, hit)
 
 
 def _mark(text: str, query: str) -> Markup:
-    return mark_html(render_line(text) or escape_text(text), query, ())
+    return mark_html(render_line(text), query, ())
 
 
 def _ordinal(rank: int | None) -> str:

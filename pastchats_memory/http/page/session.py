@@ -10,6 +10,12 @@ from secrets import token_bytes, token_urlsafe
 from starlette.requests import Request
 from starlette.responses import Response
 
+OWN_SITES = frozenset({"same-origin", "none"})
+"""Values of `Sec-Fetch-Site` (https://www.w3.org/TR/fetch-metadata) for our own pages and for what a person typed.
+
+A browser sends it with requests that carry no `Origin`, such as those for images. Another port is another server of this
+machine, although it is the same site.
+"""
 LINK_PARAMETER = "token"
 """Parameter of `/` with the token of a link."""
 
@@ -35,9 +41,14 @@ class Sessions:
         self._known: set[str] = set()
         self._token = token_urlsafe()
 
+    @property
+    def link(self) -> str:
+        """Return the link that works next."""
+        return f"{self._url}/?{LINK_PARAMETER}={self._token}"
+
     def report_link(self, words: str) -> None:
         """Report the link that works next."""
-        self._report(f"{words}: {self._url}/?{LINK_PARAMETER}={self._token}")
+        self._report(f"{words}: {self.link}")
 
     def redeem(self, token: str, response: Response) -> bool:
         """Start a session if the token is that of the present link, and report the next link."""

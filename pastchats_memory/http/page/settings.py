@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pastchats_memory.config import from_home, own_file
+from pastchats_memory.config import exclusions, from_home, own_file
 from pastchats_memory.http.page.answers import PageRequest, WebPage
 from pastchats_memory.memory import Memory
 from pastchats_memory.views.settings import DEFAULT, format_setting, list_settings
@@ -21,5 +21,6 @@ def show_settings(memory: Memory, _: PageRequest) -> WebPage:
         "own_file": "" if own is None else from_home(str(own)),
         "is_own_file_there": own is not None and own.exists(),
         "warnings": memory.config.warnings,
+        "excluded": len(exclusions.excluded()),
     }
     return WebPage("settings", values)

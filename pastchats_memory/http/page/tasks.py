@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from urllib.parse import urlencode
 
+from pastchats_memory.errors import UsageFault
 from pastchats_memory.http.answers import RequestError
-from pastchats_memory.http.page.answers import PageRequest, WebPage, require
+from pastchats_memory.http.page.answers import PageRequest, Redirect, WebPage, make_url, require
 from pastchats_memory.memory import Memory
-from pastchats_memory.model import OPEN, RESOLVED, STATUSES, leads_to_task
+from pastchats_memory.model import OPEN, RESOLVED, STATUSES, StoredTask, leads_to_task
+from pastchats_memory.tasks import BoardColumn
+from pastchats_memory.tasks.edit import Change
 
 SHOWN = 20
 """Tasks in a column of the board."""
@@ -23,7 +27,8 @@ def show_board(memory: Memory, request: PageRequest) -> WebPage:
         hint = f"Types are {', '.join(TYPES)}; statuses are {', '.join(STATUSES)}."
         raise RequestError(400, "usage", "there is no such type or status", hint)
     values = {
-        "columns": memory.load_board(**chosen, limit=LISTED if "status" in chosen else SHOWN),
+        "columns": _drop_copies(memory.load_board(**chosen, limit=LISTED if "status" in chosen else SHOWN)),
+        "address": urlencode(chosen),
         "open": OPEN,
         "chosen": chosen,
         "projects": memory.tasks.list_projects(),
@@ -31,6 +36,30 @@ def show_board(memory: Memory, request: PageRequest) -> WebPage:
         "statuses": STATUSES,
     }
     return WebPage("tasks", values)
+
+
+def _drop_copies(columns: Sequence[BoardColumn]) -> list[BoardColumn]:
+    """Return a board without earlier copies: an agent writes its list down again in each session."""
+    newest: dict[tuple[str, str], StoredTask] = {}
+    for task in sorted((task for column in columns for task in column.tasks), key=lambda one: one.timestamp or ""):
+        newest[(task.project, task.title.casefold().strip() or task.key)] = task
+    keys = {task.key for task in newest.values()}
+    shown = (tuple(task for task in column.tasks if task.key in keys) for column in columns)
+    return [
+        column._replace(tasks=tasks, total=column.total - len(column.tasks) + len(tasks))
+        for column, tasks in zip(columns, shown, strict=True)
+        if tasks
+    ]
+
+
+def change_status(memory: Memory, request: PageRequest) -> Redirect:
+    """Give a task the status of the form, and go back to the board or the task. Raises UsageFault."""
+    key, status = request.form.get("key", ""), request.form.get("status", "")
+    if status not in STATUSES:
+        raise UsageFault("there is no such status", f"Statuses are {', '.join(STATUSES)}.")
+    memory.tasks.update(key, Change(status=status))
+    is_board = "board" in request.form
+    return Redirect(f"/page/tasks?{request.form['board']}" if is_board else make_url("/page/task", key=key))
 
 
 def show_task(memory: Memory, request: PageRequest) -> WebPage:
@@ -45,6 +74,7 @@ def show_task(memory: Memory, request: PageRequest) -> WebPage:
         "done": sum(part.status in RESOLVED for part in task.parts),
         "links": [(name_link(link.kind), link.target) for link in task.links],
         "opened": opened,
+        "statuses": STATUSES,
     }
     return WebPage("task", values)
 

@@ -101,7 +101,36 @@ function move(step) {
   if (next) next.focus();
 }
 
+// A card of the board goes to another column by its own form.
+function changeStatus(card, column) {
+  if (!card || !column || column.contains(card)) return;
+  const form = card.querySelector(".status-form");
+  form.elements.status.value = column.dataset.status;
+  form.requestSubmit();
+}
+
+function moveCard(step) {
+  const card = document.activeElement.closest("[data-task]");
+  const columns = [...document.querySelectorAll("[data-status]")];
+  changeStatus(card, columns[columns.findIndex((one) => one.contains(card)) + step]);
+}
+
+let dragged;
+for (const card of document.querySelectorAll("[data-task]")) card.draggable = true;
+document.addEventListener("dragstart", (event) => { dragged = event.target.closest?.("[data-task]"); });
+document.addEventListener("dragover", (event) => {
+  const column = event.target.closest("[data-status]");
+  for (const one of document.querySelectorAll(".over")) if (one !== column) one.classList.remove("over");
+  if (dragged && column) { event.preventDefault(); column.classList.add("over"); }
+});
+document.addEventListener("drop", (event) => {
+  const column = event.target.closest("[data-status]");
+  if (dragged && column) { event.preventDefault(); changeStatus(dragged, column); }
+});
+
 const actions = {
+  "<": () => moveCard(-1),
+  ">": () => moveCard(1),
   "/": () => { if (query) { query.focus(); query.select(); } else location.assign("/"); },
   "?": () => keys.showModal(),
   j: () => move(1),

@@ -30,6 +30,7 @@ from timing import PROGRAM
 
 ROUNDS = 15
 LIMIT_MS = 150
+LIMIT_KB = 300
 LONG_CONVERSATION = 2_000
 TASKS = 1_000
 STATUSES = ("open", "in_progress", "blocked", "closed", "closed", "closed")
@@ -117,14 +118,15 @@ def find_pages(client: httpx.Client) -> dict[str, str]:
     return {**found, "a conversation of 2,000 turns": "/page/conversation?id=long"}
 
 
-def measure(client: httpx.Client, pid: int, addresses: list[str]) -> float:
-    """Return the median of the processor's milliseconds over some requests."""
-    spent = []
+def measure(client: httpx.Client, pid: int, addresses: list[str]) -> tuple[float, float]:
+    """Return the median of the processor's milliseconds over some requests, and the most kilobytes of an answer."""
+    spent, sizes = [], []
     for address in addresses:
         before = processor_ms(pid)
-        client.get(address).raise_for_status()
+        answer = client.get(address).raise_for_status()
         spent.append(processor_ms(pid) - before)
-    return statistics.median(spent)
+        sizes.append(len(answer.content) / 1000)
+    return statistics.median(spent), max(sizes)
 
 
 def questions() -> list[str]:
@@ -146,13 +148,14 @@ def main() -> None:
         with serving(database, home) as (process, client):
             searches = [f"/?query={quote_plus(question)}" for question in questions()]
             pages = {name: [address] * (ROUNDS + 1) for name, address in find_pages(client).items()}
-            slowest = 0.0
+            slowest = largest = 0.0
             for name, addresses in {**pages, "a search": searches}.items():
                 client.get(addresses[-1])
-                spent = measure(client, process.pid, addresses[:-1])
-                slowest = max(slowest, spent)
-                print(f"{name:32} {spent:7.1f} ms of the processor", flush=True)
+                spent, size = measure(client, process.pid, addresses[:-1])
+                slowest, largest = max(slowest, spent), max(largest, size)
+                print(f"{name:32} {spent:7.1f} ms of the processor {size:7.0f} KB", flush=True)
     print(f"slowest: {slowest:.0f} ms; the limit is {LIMIT_MS} ms")
+    print(f"largest: {largest:.0f} KB; the limit is {LIMIT_KB} KB")
 
 
 if __name__ == "__main__":

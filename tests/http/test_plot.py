@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pastchats_memory.http.page.plot import HEIGHT, MOST_BARS, WIDTH, plot_outcomes
+from pastchats_memory.http.page.plot import FOOT, HEIGHT, MOST_BARS, WIDTH, plot_outcomes
 from pastchats_memory.store.outcomes import Tally
 
 
@@ -30,12 +30,25 @@ def test_the_parts_of_a_bar_stack_up_to_its_height() -> None:
     )
     assert plot is not None
     highest, nothing, low = plot.bars
-    assert sum(segment.height for segment in highest.segments) == HEIGHT
-    assert min(segment.y for segment in highest.segments) == 0
+    assert sum(segment.height for segment in highest.segments) == HEIGHT - FOOT
+    assert min(segment.y for segment in highest.segments) == FOOT
     assert nothing.segments == []
-    assert sum(segment.height for segment in low.segments) == HEIGHT / 4
+    assert sum(segment.height for segment in low.segments) == (HEIGHT - FOOT) / 4
     assert plot.totals == {"worked": 4, "failed": 1}
     assert all(bar.x >= 0 and bar.x + bar.width <= WIDTH for bar in plot.bars)
+
+
+def test_unknown_outcomes_hide_no_other() -> None:
+    plot = plot_outcomes([Tally("a", "2026-01-01", "unknown", 500), Tally("a", "2026-01-01", "failed", 1)])
+    assert plot is not None
+    assert {one.verdict: one.height for one in plot.bars[0].segments} == {"unknown": FOOT, "failed": HEIGHT - FOOT}
+
+
+def test_a_bar_knows_its_days() -> None:
+    plot = plot_outcomes(tallies("2026-01-01", "2026-06-01"))
+    assert plot is not None
+    assert (plot.bars[0].since, plot.bars[0].until) == ("2025-12-29", "2026-01-04")
+    assert plot.bars[-1].until == "2026-06-07"
 
 
 def test_plots_of_several_projects_can_cover_the_same_time() -> None:

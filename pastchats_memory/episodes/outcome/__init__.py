@@ -16,6 +16,7 @@ from pastchats_memory.episodes import STOPPED
 from pastchats_memory.episodes.outcome.answers import (
     EXIT_KEY,
     admits_failure,
+    announces_step,
     awaits_decision,
     ends_with_question,
     find_admission,
@@ -229,7 +230,8 @@ def _find_interruption(episode: Episode) -> tuple[QuotedLine, ...]:
     )
     if place == 0 or awaits_decision(episode) or is_committed or EXIT_KEY.match(text):
         return ()
-    ending = text[-MAX_SHORT_ANSWER:] if last.role == "tool" or is_flagged else text if len(text) <= OPENING else ""
+    is_printed = last.role == "tool" or is_flagged or text.endswith("\nCancelled")
+    ending = text[-MAX_SHORT_ANSWER:] if is_printed else text if len(text) <= OPENING else ""
     if found := _INTERRUPTED.find_last(ending):
         return quote_line(ending, place, found.start())
     calls = (label.partition(" ")[2] for at, label in episode.calls() if at == place)
@@ -245,7 +247,7 @@ def _find_open_end(episode: Episode) -> tuple[QuotedLine, ...]:
     last = episode.turns[place]
     if last.role != "assistant" or last.kind == "plan" or is_finished(episode) or requests_input(episode):
         return ()
-    is_at_work = has_tool_use(episode) and not episode.next_message
+    is_at_work = not episode.next_message and (has_tool_use(episode) or announces_step(episode))
     text = last.content.rstrip()
     return quote_line(text, place, max(0, len(text) - 1)) if is_at_work or continues_work(episode) else ()
 

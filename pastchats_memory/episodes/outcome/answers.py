@@ -85,8 +85,13 @@ def is_finished(episode: Episode) -> bool:
         or ending.endswith((":", "："))
         or _RAW_CALL.search(ending[-MAX_QUOTATION:])
         or _WAITING.search(ending[-OPENING:])
-        or _ANNOUNCEMENT.search(ending[-OPENING:])
+        or announces_step(episode)
     )
+
+
+def announces_step(episode: Episode) -> bool:
+    """Return whether the last answer ends with the agent's next step."""
+    return bool(_ANNOUNCEMENT.search(get_last_answer(episode)[1].rstrip()[-OPENING:]))
 
 
 @cached

@@ -321,14 +321,27 @@ def approves(episode: Episode) -> bool:
 
 def picks_offer(episode: Episode) -> bool:
     """Return whether the user picks one of the agent's offers."""
-    return bool(_CHOICE.search(message_opening(episode))) and not doubts_result(episode)
+    is_choice = _CHOICE.search(message_opening(episode)) or _quotes_offer(episode)
+    return bool(is_choice) and not doubts_result(episode)
+
+
+def _quotes_offer(episode: Episode) -> bool:
+    """Return whether the user sends words of the end of the answer back, without its quotes."""
+    words = _plain_words(first_sentence(message_opening(episode)))
+    ending = _plain_words(get_last_answer(episode)[1][-4 * OPENING :])
+    return words.count(" ") >= MIN_WORDS and f" {words} " in f" {ending} "
+
+
+def _plain_words(text: str) -> str:
+    return " ".join(_WORD.findall(text.lower()))
 
 
 def is_long_without_complaint(episode: Episode) -> bool:
     """Return whether the next message is long, English, and without trouble."""
     opening = message_opening(episode)
     is_short = len(strip_client_commands(episode.next_message[:MAX_SCANNED])) < MIN_LONG_MESSAGE
-    if is_short or doubts_result(episode) or _UNEASE.search(opening):
+    is_complaint = episode.reply is not None and episode.reply.complaint >= POSSIBLE
+    if is_short or is_complaint or doubts_result(episode) or _UNEASE.search(opening):
         return False
     return len(_ENGLISH.findall(opening)) >= MIN_ENGLISH_WORDS
 

@@ -18,6 +18,7 @@ from pastchats_memory.text.words import fold_case
 
 REQUIRED_WORDS = Path(__file__).with_name("required_words.json")
 """Words of which each match has one, by the key of the expression. `scripts/word_lists/required_words.py` writes it."""
+_APOSTROPHE = re.compile(r"'(?=\??(?:s|ll|re|ve|m|d)\b)")
 BOUNDARY = r"\b"
 """Frame of a phrase unless its group states another one."""
 
@@ -95,7 +96,8 @@ def join_groups(groups: list[Group]) -> str:
 
 
 def _join_group(group: Group) -> str:
-    """Return one expression for the phrases of a group. "Doesn't" also stands for "doesnt" and "doesn’t"."""
+    """Return one expression for the phrases of a group. "Doesn't" also stands for "doesnt" and "doesn’t", "let's" for "let’s"."""
     phrases = [phrase for values in group.values() if isinstance(values, list) for phrase in values]
     before, after = (group.get(edge, BOUNDARY) for edge in ("before", "after"))
-    return f"{before}(?:{'|'.join(phrases)}){after}".replace("n't", "n['’]?t")
+    joined = f"{before}(?:{'|'.join(phrases)}){after}".replace("n't", "n['’]?t")
+    return _APOSTROPHE.sub("['’]", joined)

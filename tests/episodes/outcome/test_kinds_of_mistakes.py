@@ -406,3 +406,44 @@ def test_a_commit_that_was_asked_for_stands_whatever_comes_next() -> None:
     words = "# Task\nThe rows push off the right edge and break the kiln view."
     assert asked("commit and push", words, pushed) == "worked"
     assert asked("commit and push", "Did you push it??", pushed) != "worked"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "this fix is not good, I will drop it. Try a larger page instead.",
+        "Your statement is not correct: the list is empty.",
+        "no i meant the whole test in Turkish",
+        "Nein, ich meinte den anderen Test",
+        "No, me refería al otro test",
+        "指的是说开始的画面",
+    ],
+)
+def test_a_correction_of_what_the_agent_understood_means_failed(words: str) -> None:
+    assert verdict(GREEN, EDITED, next_message=words) == "failed"
+
+
+def test_a_long_message_in_which_the_model_reads_a_complaint_confirms_no_check() -> None:
+    words = (
+        "My own plan for the login test is that you and I look at the left half of it, since it is the one that we see"
+    )
+    assert read_reply(words, 0.1, EDITED, GREEN) == "worked"
+    assert read_reply(words, 0.6, EDITED, GREEN) == "unknown"
+
+
+def test_a_typographic_apostrophe_is_an_apostrophe() -> None:
+    for mark in "'’":
+        announced = EpisodeTurn("assistant", "answer", f"The kiln is cold. Let{mark}s look into the clock now.")
+        assert verdict(announced) == "stopped"
+
+
+def test_a_step_that_was_cancelled_at_the_end_was_stopped() -> None:
+    cancelled = EpisodeTurn("assistant", "answer", f"{'I look at the clock. ' * 20}\n\nCancelled")
+    assert verdict(cancelled, next_message="Look at the calendar first.") == "stopped"
+
+
+def test_an_offer_that_the_user_repeats_is_accepted() -> None:
+    offer = "The ports agree. " * 30 + "If you want, I can add a **single constant** for the port of the clock."
+    answer = EpisodeTurn("assistant", "answer", offer, {"tools": ("Edit clock.py",)})
+    assert verdict(answer, next_message="add a single constant for the port of the clock.") == "worked"
+    assert verdict(answer, next_message="add a single constant for the time of the moon.") != "worked"

@@ -26,14 +26,14 @@ STEPS = (
         ["search", "--query", "retry strategy", "--limit", "1"],
     ),
     (
-        "Before new work, ask what was tried. The answer is how the last attempt ended, and what led there.",
+        "Before new work, ask what was tried. The answer is how the last attempt ended, after one that failed.",
         ["recall", "--query", "build webhook retries", "--limit", "1"],
     ),
 )
 WHY = """
-`Ended:` quotes what was settled, `Before it:` names each step with your words about it, and `Source:` names file and line.
-So the next agent keeps the settings that worked. The database was in a temporary folder; `pastchats-memory setup` does this
-for your own history."""
+`Ended:` quotes what was settled, `Before it:` names each attempt with your words about it, and `Source:` names file and line.
+So the next agent does not build the fixed delay again. The database was in a temporary folder; `pastchats-memory setup` does
+this for your own history."""
 
 
 def main() -> int:

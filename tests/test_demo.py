@@ -33,7 +33,9 @@ def test_the_demo_shows_a_question_the_block_and_why_in_one_screen(program: Prog
     assert "$ pastchats-memory recall --query 'build webhook retries' --limit 1\n" in done.stdout
     assert "\nEnded:\n" in done.stdout
     assert "> Final settings, in `courier/schedule.py`: base 10 s, factor 2, cap 3600 s, full jitter" in done.stdout
-    assert "Before it: > I'll use exponential backoff with full jitter" in done.stdout
+    (failed,) = [line for line in done.stdout.splitlines() if "Retries are in: five attempts, 60 s apart" in line]
+    assert failed.startswith("Before it: > ")
+    assert ' — failed, the user: "Deployed to staging. I stopped the fake receiver' in failed
     assert 'worked, the user: "Great, that works in production since this morning' in done.stdout
     assert done.stdout.count("\nSource: ") == 1
     assert "`pastchats-memory setup`" in done.stdout

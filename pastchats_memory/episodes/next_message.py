@@ -65,6 +65,12 @@ def turns_to_another_thing(message: str) -> bool:
     )
 
 
+def tries_again(message: str) -> bool:
+    """Return whether a message names an earlier attempt or a further one."""
+    text = find_instruction(message)[:OPENING].lower()
+    return any(part in text for part in _read_parts("attempts"))
+
+
 def is_reply(message: str, answer: str) -> bool:
     """Return whether a short message refers back at its start, is a mere question, or follows an answer that asks something."""
     text = find_instruction(message)[:OPENING]

@@ -23,6 +23,7 @@ from pastchats_memory.episodes.next_message import (
     names_topic,
     quote_reply,
     reports_trouble,
+    tries_again,
     turns_to_another_thing,
 )
 from pastchats_memory.episodes.problems import (
@@ -64,7 +65,8 @@ NAMED, HINTED = 1.0, 0.5
 OWN_SHARE = 0.4
 """Share of what a request names that a thread has, if it goes on with the thread."""
 NAMED_WITH_FILE = 1.5
-"""Worth of the rare words of another conversation that has a file of the thread; many things happen to one file."""
+"""Worth of the rare words of another conversation that has a file of the thread; many things happen to one file. NAMED is enough
+for one that says it tries again."""
 SAME_REQUEST = 0.7
 """Share of the words of the longer request that two requests for the same have in common."""
 ABOUT = 0.5
@@ -224,7 +226,9 @@ class _Subject:
             return True
         if self.errors and is_shared_error(self.request, request, self.errors & extract_errors(one.turns)):
             return True
-        return not self.files.isdisjoint(_find_files(one)) and self.measure(request) >= NAMED_WITH_FILE
+        later = max(one, self.own, key=lambda each: each.place)
+        least = NAMED if tries_again(later.item.content) else NAMED_WITH_FILE
+        return not self.files.isdisjoint(_find_files(one)) and self.measure(request) >= least
 
     def is_repaired_in(self, one: ThreadEpisode) -> bool:
         """Check whether an episode ran a command with success that failed in the own one, with the same argument."""

@@ -17,16 +17,16 @@ def test_an_agent_recalls_works_and_remembers(own_demo: Program) -> None:
     assert recalled.json["tokens"] <= 1500
     assert {memory["outcome"] for memory in memories} <= OUTCOMES
 
-    assert "exponential backoff with full jitter" in memories[0]["content"]
-    assert "A fixed delay was tried in January and failed" in memories[0]["content"]
-    last, earlier = [memory for memory in memories if memory["conversation_id"] is not None][:2]
-    assert last["timestamp"].startswith("2026-02-03")
-    assert ("2026-01-13", "failed") in {(one["timestamp"][:10], one["outcome"]) for one in earlier["before"]}
-    shown = own_demo("show", last["id"], "--json").results
+    note, best = memories[:2]
+    assert "exponential backoff with full jitter" in note["content"]
+    assert "A fixed delay was tried in January and failed" in note["content"]
+    assert best["timestamp"].startswith("2026-02-03")
+    assert ("2026-01-13", "failed") in {(one["timestamp"][:10], one["outcome"]) for one in best["before"]}
+    shown = own_demo("show", best["id"], "--json").results
     (asked,) = [item for item in shown if item["is_asked"]]
-    assert asked["content"] == last["content"]
+    assert asked["content"] == best["content"]
     assert len(shown) > 1
-    assert {item["conversation_id"] for item in shown} == {last["conversation_id"]}
+    assert {item["conversation_id"] for item in shown} == {best["conversation_id"]}
 
     detail = own_demo("search", "idempotency key", "--project", "courier", "--json")
     assert "Idempotency-Key" in " ".join(hit["content"] for hit in detail.results)

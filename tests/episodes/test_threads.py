@@ -187,6 +187,32 @@ def test_the_end_of_the_conversation_that_refutes_a_remedy_leads(
     assert any(one.reply and one.reply in later[0][0] for one in first.before)
 
 
+KILN: tuple[Exchange, ...] = (
+    ("The kiln overshoots by forty degrees at the end. Slow the ramp in kiln.py", "The ramp in kiln.py is half as steep now."),
+    ("It overshoots as before", "I put the ramp of kiln.py back."),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("opening", "is_joined"),
+    [
+        ("Second attempt at the kiln that overshoots.", True),
+        ("Last time the slow ramp of the kiln changed nothing, it overshoots.", True),
+        ("Zweiter Versuch: the kiln overshoots.", True),
+        ("The kiln smells of hot dust on Mondays.", False),
+    ],
+)
+def test_a_request_that_names_an_earlier_attempt_joins_it(
+    memory: Memory, tmp_path: Path, opening: str, *, is_joined: bool
+) -> None:
+    later = (f"{opening} Look at kiln.py", "The coil keeps its heat, so kiln.py switches it off ten minutes early.")
+    write_talk(tmp_path / "talk", "one", "2026-03-02", *KILN)
+    memory.index([write_talk(tmp_path / "talk", "two", "2026-05-06", later)])
+    first, *_ = memory.recall("does the coil of the kiln keep its heat?").entries
+    assert "ten minutes early" in (first.answered or "")
+    assert (KILN[0][0] in [one.asked for one in first.before]) == is_joined
+
+
 @pytest.mark.parametrize(
     ("message", "turns"),
     [

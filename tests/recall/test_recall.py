@@ -166,7 +166,7 @@ def test_recalled_hits_have_the_snippets_of_a_search(memory: Memory, history: Pa
 
 
 def test_there_are_no_more_entries_than_requested(demo_memory: Memory) -> None:
-    for limit in (1, 2, 4):
+    for limit in (1, 2, 3):
         assert len(demo_memory.recall("webhook retries", budget=9000, limit=limit).entries) == limit
 
 
@@ -225,9 +225,10 @@ def test_recall_returns_nothing_if_no_hit_is_relevant(demo: Reader, query: str) 
     ("query", "found"),
     [
         ("build webhook retries", "full jitter"),
+        ("build webhook retries", "The fixed delay did not work; it keeps an outage alive."),
         ("flaky login test", "flaky login test is fixed"),
         ("csv import runs out of memory", "MemoryError"),
-        ("CORS error in the browser", "CORS middleware"),
+        ("CORS error in the browser", "a preflight never carries credentials"),
     ],
 )
 def test_recall_returns_entries_if_a_hit_is_relevant(demo: Reader, query: str, found: str) -> None:

@@ -20,15 +20,21 @@ REPLY_WIDTH, MOST_OF_REPLY = 160, 240
 """Characters of the user's words about an attempt, and of those with the sentence that decides."""
 BACK_REFERENCE = 6
 """Words at the start of a message in which it refers back; so does its last word."""
-SHORT_QUESTION = 5
-"""Words of a question that cannot be understood alone."""
+SHORT_QUESTION, LEAST_OF_QUESTION = 7, 1.0
+"""Words and topic of a question that cannot be understood alone."""
 LONGEST_TURN = 40
 """Characters at the start of a sentence in which it turns to another thing."""
 LONGEST_REPLY = 30
 """Words of a message that goes on by a reference or answers a question; a longer one explains something of its own."""
 _TURN = LazyPattern(
     r"\W*(?:(?:and|ok|okay|good|great|fine|perfect|thanks|so)\W+)*(?:now|next|jetzt|nun|maintenant|ahora|agora|adesso|теперь)\b"
-    r"|\W*(?:and|und|et|y|e)\W+(?:the|an?|whom?|what|how|where|when|which|for|in|on|can|could|der|die|das|wie|wo|was|le|la|les|el|los)\b"
+    r"|\W*(?:and|und|et|y|e)\W+(?:the|an?|for|in|on|der|die|das|le|la|les|el|los)\b"
+)
+_QUESTION = LazyPattern(
+    r"\W*(?:(?:and|so|ok|okay)\W+)*(?:what|how|why|which|who|where|when|is|are|was|were|does|do|did|(?:can|could|should|may) (?:i|we|it|they))\b"
+)
+_CONDITION = LazyPattern(
+    r"\W*(?:and|but|or|so|what|und|aber|oder|was|y|pero|et|mais|e|ma)\W+(?:if|when|wenn|falls|si|se|quando)\b"
 )
 _REFUSAL = LazyPattern(r"\W*(?:no|nope|nein|non|nee|нет|不|いいえ)\s*(?:[,.!:;–—，。-]|\Z)")
 
@@ -78,9 +84,11 @@ def is_reply(message: str, answer: str) -> bool:
     if len(found) > LONGEST_REPLY:
         return False
     refers, last = (frozenset(read_words(__file__, "reply_words.txt")[name].split()) for name in ("refers", "ends"))
-    is_mere_question = len(found) <= SHORT_QUESTION and _asks(text)
+    is_short = len(found) <= SHORT_QUESTION and measure_topic(text) <= LEAST_OF_QUESTION
+    is_mere_question = is_short and bool(_asks(text) or _QUESTION.match(text.lower()))
     return (
         is_mere_question
+        or bool(_CONDITION.match(text.lower()))
         or not refers.isdisjoint(found[:BACK_REFERENCE])
         or not last.isdisjoint(found[-1:])
         or _asks(answer)

@@ -33,7 +33,7 @@ MAX_WORDS = 16
 """Words of a message that are looked up."""
 COMMON_ROWS = 2000
 """Rows of a word that names nothing."""
-MAX_CANDIDATES = 12
+MAX_CANDIDATES = 32
 """Earlier turns that are compared."""
 MIN_WORDS, MIN_WORTH, MIN_REMEDY = 2, 1.0, 0.75
 """Words that message and episode share, and their worth together; less is enough if the sentence names the remedy."""

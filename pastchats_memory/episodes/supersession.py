@@ -62,7 +62,7 @@ _VERSIONED = LazyPattern(
     r"(?<![\w./-])([A-Za-z][A-Za-z+#.-]{0,30}?)(?:[ :@=-]| (?:to|version) )v?(\d+(?:\.\d+)*)(?![\w.:-]*\w)"
 )
 WAYS = (
-    "replaces", "moves_away", "away_from", "instead_of", "not_in", "drops", "is_out", "is_reversed", "foreign_drops", "foreign_is_out",
+    "replaces", "moves_away", "away_from", "instead_of", "not_in", "drops", "is_out", "not_any_more", "is_reversed", "foreign_drops", "foreign_is_out",
     "foreign_moves", "spaceless_drops", "spaceless_is_out",
 )  # fmt: skip
 _PUT_ASIDE = [_load_pattern(way) for way in WAYS]
@@ -116,23 +116,22 @@ def find_replacements(request: str) -> tuple[Replacement, ...]:
     text = _QUOTED.sub(" ", _FENCE.sub("\n", text))
     if _STAYS.search(text):
         return ()
-    found = [(sentence, *one) for sentence in _SENTENCE.findall(text) for one in _find_put_aside(sentence)]
+    sentences = _SENTENCE.findall(text)
+    found = [(place, *one) for place, sentence in enumerate(sentences) for one in _find_put_aside(sentence)]
     if not found:
         return ()
     news, placed = (_find_names(pattern, text) for pattern in (_NEW, _PLACED))
     mentioned = frozenset(_tokens(text))
-    return tuple(
-        Replacement(
-            old,
-            news - {old},
-            placed,
-            _clause_subjects(sentence, {*old.split(), version}),
-            mentioned,
-            version,
-            _EXPLICIT.search(sentence) is not None,
-        )
-        for sentence, old, version in found
-    )
+
+    def describe(place: int, old: str, version: str) -> Replacement:
+        is_explicit = _EXPLICIT.search(sentences[place]) is not None
+        about = "".join(
+            sentences[max(0, place - is_explicit) : place + 1]
+        )  # "This replaces the rule." is about what it follows
+        clauses = _clause_subjects(about, {*old.split(), version})
+        return Replacement(old, news - {old}, placed, clauses, mentioned, version, is_explicit)
+
+    return tuple(describe(*one) for one in found)
 
 
 def _has_cue(text: str) -> bool:
@@ -177,13 +176,13 @@ def replaces(one: Replacement, request: str, answer: str) -> bool:
         others = {number for name, number in _VERSIONED.findall(request) if name.lower() == one.old}
         is_other = bool(others) and one.version not in others and one.old in _find_choices(request)
         return is_other and (is_shared or not clauses)
-    if one.old and clauses:
-        return is_shared and one.old in _find_choices(request) | _find_choices(answer)
     if one.old:
-        return bool(one.news or one.placed) and one.old in _find_choices(request)
+        chosen = _find_choices(request) | (_find_choices(answer) if clauses else set())
+        is_chosen = one.old in chosen or one.old.removesuffix("s") in chosen
+        return is_chosen and (is_shared if clauses else bool(one.news or one.placed))
     names = _find_choices(request, names_only=not one.is_explicit) - one.news
     if one.is_explicit:
-        return bool(names) and bool((one.news | one.placed) - own) and any(clause <= own for clause in significant)
+        return is_shared and (bool(names) or any(len(clause & own) > 1 for clause in significant))
     if names & one.mentioned:
         return is_shared
     return bool(names) and bool(one.news - own) and any(clause <= own for clause in significant)

@@ -44,6 +44,7 @@ from pastchats_memory.text.commands import find_purpose, is_only_git, is_same_ki
 from pastchats_memory.text.excerpt import weigh_matches
 from pastchats_memory.text.instruction import find_instruction
 from pastchats_memory.text.key_sentences import find_conclusion, key_sentences, reports_change
+from pastchats_memory.text.lazy_pattern import LazyPattern
 from pastchats_memory.text.sentences import cut_at_word, first_sentences, split_sentences
 from pastchats_memory.text.topics import measure_topic, topic_words
 from pastchats_memory.text.words import words
@@ -71,6 +72,7 @@ SAME_REQUEST = 0.7
 """Share of the words of the longer request that two requests for the same have in common."""
 ABOUT = 0.5
 """Share of the query's weight that an attempt needs, compared with the one that matched, to join by words alone."""
+_HASH = LazyPattern(r"\b[0-9a-f]{7,40}\b")
 MIN_COSINE = 0.8
 """Cosine of two equal requests, if they also share words."""
 COMPARED = 2000
@@ -80,6 +82,8 @@ CONCLUSION_WIDTH = 200
 """Characters of an attempt's request and of its conclusion."""
 LAST_TURNS = 6
 """Turns at both ends of an attempt that are searched for its answers."""
+DOCUMENTS = (".md", ".rst", ".txt", ".adoc", ".org")
+"""Ends of the names of files in which a result is only written down."""
 LONGEST_ACKNOWLEDGEMENT = 160
 """Characters of answers that may merely acknowledge what the user said."""
 
@@ -324,7 +328,22 @@ def goes_on(before: ThreadEpisode, one: ThreadEpisode, subject: _Subject) -> boo
         return True
     other = before if one is subject.own else one  # the subject shares everything with itself
     shares = subject.measure(other.request) >= least or (not is_settled and subject.measure(other.text) >= NAMED)
-    return shares or is_reply(request, before.answers[-1] if before.answers else "")
+    if shares or is_reply(request, before.answers[-1] if before.answers else ""):
+        return True
+    if is_settled:
+        return accepts_proposal(before)
+    return measure_shared(request, before.text) >= max(HINTED, OWN_SHARE * measure_topic(request))
+
+
+def accepts_proposal(before: ThreadEpisode) -> bool:
+    """Return whether the user's next message accepts what an episode only proposed."""
+    return is_shown_by_next(before.ending) and not actions_of(before.turns)
+
+
+def measure_shared(request: str, text: str) -> float:
+    """Return the worth of the topic words of a request that another text has, too."""
+    known = {_stem(word) for word in words(text)}
+    return math.fsum(worth for word, worth in topic_words(find_instruction(request)).items() if _stem(word) in known)
 
 
 def is_failed_by_next(ending: Ending) -> bool:
@@ -332,24 +351,35 @@ def is_failed_by_next(ending: Ending) -> bool:
 
     The user's next message says that it failed, or it was stopped before any answer.
     """
-    is_shown_by_next = any(shown.turn_index > ending.last_index for shown in ending.evidence)
-    return not ending.is_answered or (ending.outcome in FAILURES and is_shown_by_next)
+    return not ending.is_answered or (ending.outcome in FAILURES and is_shown_by_next(ending))
+
+
+def is_shown_by_next(ending: Ending) -> bool:
+    """Return whether the user's next message shows the outcome."""
+    return any(shown.turn_index > ending.last_index for shown in ending.evidence)
 
 
 def adds_nothing(one: ThreadEpisode, known: str) -> bool:
     """Return whether an episode only replies: it does nothing, asks for nothing, and says nothing new beside a known text.
 
-    A commit is no attempt, however long its summary is.
+    A commit is no attempt, however long its summary is, and neither is a note in a document with a short answer.
     """
     request, answer = find_instruction(one.item.content), "\n".join(one.answers)
     commands = [run.command for run in last_runs(one.turns)]
-    if len(answer) > LONGEST_ACKNOWLEDGEMENT or any(True for turn in one.turns for _ in changed_files(turn)):
+    files = [path for turn in one.turns for path in changed_files(turn)]
+    if len(answer) > LONGEST_ACKNOWLEDGEMENT or not all(path.lower().endswith(DOCUMENTS) for path in files):
         return bool(commands) and all(map(is_only_git, commands)) and not names_topic(request)
+    if files and not reports_trouble(request):
+        return True
     if commands or not answer:
         return all(map(is_only_git, commands))
     sentences = split_sentences(request)
     asks = "?" in request or "？" in request or (len(sentences) > 1 and names_topic(sentences[-1]))
-    new = {word: worth for word, worth in topic_words(answer).items() if word not in words(f"{known}\n{request}")}
+    new = {
+        word: worth
+        for word, worth in topic_words(_HASH.sub("", answer)).items()
+        if word not in words(f"{known}\n{request}")
+    }
     return not asks and not reports_change(answer) and sum(new.values()) < NAMED
 
 

@@ -40,14 +40,21 @@ def recall_by_words(
     database: Database, evidence: WordEvidence, request: RecallRequest, count: Counter
 ) -> RecallBlock | None:
     """Return the block of the conversation that leads; None if none does."""
-    return build_block(database, _find_lead(database, evidence, request), evidence.weights, request, count)
+    candidates = _list_candidates(database, evidence, request)
+    lead = _find_lead(candidates, evidence)
+    if not lead:
+        return None
+    hits = _make_hits(database, lead[: request.search.limit], evidence)
+    asked = [one for one in candidates if one.context and one.context.role == "user"]
+    return build_block(database, hits, evidence.weights, request, count, _make_hits(database, asked, evidence))
 
 
 def build_block(
-    database: Database, hits: Sequence[Hit], weights: Mapping[str, float], request: RecallRequest, count: Counter
-) -> RecallBlock | None:
-    """Return the block of some hits; None if they make none."""
-    built = build_entries(database, hits, hits, weights, request)
+    database: Database, hits: Sequence[Hit], weights: Mapping[str, float], request: RecallRequest, count: Counter,
+    others: Sequence[Hit] = (),
+) -> RecallBlock | None:  # fmt: skip
+    """Return the block of some hits; None if they make none. Other ones may follow on theirs or supersede it."""
+    built = build_entries(database, hits, others or hits, weights, request)
     entries = put_successors_first(built)[: request.search.limit]
     if not entries:
         return None
@@ -69,8 +76,8 @@ class _Candidate(NamedTuple):
         return (self.context and self.context.conversation) or self.id
 
 
-def _find_lead(database: Database, evidence: WordEvidence, request: RecallRequest) -> list[Hit]:
-    """Return the best rows of the conversation that leads clearly, best first; empty if none does."""
+def _list_candidates(database: Database, evidence: WordEvidence, request: RecallRequest) -> list[_Candidate]:
+    """Return the rows with the greatest shares, best first."""
     first = sorted(evidence.shares, key=lambda id_: (-evidence.shares[id_], id_))[:FIRST_ROWS]
     contexts = turn_contexts(database, first, request.search.filters)
     candidates = [
@@ -79,13 +86,16 @@ def _find_lead(database: Database, evidence: WordEvidence, request: RecallReques
     if request.exclude_conversation is not None:
         current = f"\n{request.exclude_conversation}"
         candidates = [one for one in candidates if not str(one.conversation).endswith(current)]
+    return candidates
+
+
+def _find_lead(candidates: Sequence[_Candidate], evidence: WordEvidence) -> list[_Candidate]:
+    """Return the best rows of the conversation that leads clearly, best first; empty if none does."""
     if not candidates or not _can_lead(candidates[0], evidence):
         return []
     best = candidates[0]
     near = [one for one in candidates if one.share * LEAD > best.share]
-    if any(one.conversation != best.conversation for one in near):
-        return []
-    return _make_hits(database, near[: request.search.limit], evidence)
+    return near if all(one.conversation == best.conversation for one in near) else []
 
 
 def _can_lead(one: _Candidate, evidence: WordEvidence) -> bool:

@@ -81,6 +81,8 @@ class _Shown(NamedTuple):
     """The episode that names what the thread is about."""
     last: ThreadEpisode | None
     """The end of the thread, if the entry shows an earlier one."""
+    standing: Sequence[ThreadEpisode]
+    """The episodes of the thread that nobody rejected, the latest first."""
 
 
 class _Builder:
@@ -170,7 +172,8 @@ class _Builder:
         last = shown.last and describe_attempt(
             shown.last.item, shown.last.ending, shown.last.turns, weights=self._weights
         )
-        successor = find_superseding(database, end.turns, self._others)
+        decided = (find_superseding(database, one.turns, self._others) for one in shown.standing)
+        successor = next(filter(None, decided), None)
         others = [one for one in (*before, last, successor) if one is not None]
         cited = cite_attempts(database, others) if others else {}
         return entry._replace(
@@ -204,7 +207,8 @@ def _choose_end(
             best.append(one)
     chosen = sorted(best[:MOST_EARLIER], key=lambda one: one.place)
     first = next((one for one in thread if names_topic(one.request)), end)
-    return _Shown(own, end, chosen, first, last if last.place > end.place else None)
+    standing = [one for one in reversed(thread) if not _is_rejected(one)]
+    return _Shown(own, end, chosen, first, last if last.place > end.place else None, standing)
 
 
 def _drop_mere_replies(thread: Sequence[ThreadEpisode], own: ThreadEpisode) -> list[ThreadEpisode]:

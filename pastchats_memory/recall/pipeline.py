@@ -88,7 +88,7 @@ def find_entries(database: Database, embedder: Embedder, request: RecallRequest)
         found = Hits((hit for hit in found if hit.conversation_id != excluded), found.warnings)
     relevant = drop_weak_outputs(_select_relevant(found, terms, request, wide))
     hits = settle_near_ties(relevant, request.current_project)
-    related = _search_any_outcome(database, embedder, request, wide) if hits and wide.filters.outcomes else hits
+    related = _search_any_outcome(database, embedder, request, wide) if hits and wide.filters.outcomes else found
     threads = build_entries(database, hits, related, terms.weights, request)
     entries = put_successors_first(threads)[: request.search.limit]
     cited = resolve_citations(database, entries)
@@ -127,12 +127,11 @@ def _select_relevant(found: Hits, terms: Terms, request: RecallRequest, wide: Re
 
 
 def _search_any_outcome(database: Database, embedder: Embedder, request: RecallRequest, wide: Request) -> list[Hit]:
-    """Return the relevant hits of any outcome, from which threads are made.
+    """Return the hits of any outcome, from which threads are made.
 
     Failed attempts and superseded decisions do not pass a filter for what worked.
     """
     unfiltered = replace(wide, filters=wide.filters._replace(outcomes=()))
-    found, terms = search_with_terms(database, embedder, unfiltered)
-    relevant = _select_relevant(found, terms, request, unfiltered)
+    found, _ = search_with_terms(database, embedder, unfiltered)
     excluded = request.exclude_conversation
-    return [hit for hit in relevant if excluded is None or hit.conversation_id != excluded]
+    return [hit for hit in found if excluded is None or hit.conversation_id != excluded]

@@ -80,6 +80,10 @@ _EDITS = LazyPattern(
     words=("SEARCH", "Begin Patch"),
 )
 """Edits that a model writes for its client, with the file's name and fence: finished or not."""
+_CONTRAST = LazyPattern(
+    r"\W*(?:but|however|instead|yet|aber|jedoch|sondern|pero|sin embargo|mais|cependant|ma|però|mas|porém|но|однако)\b",
+    re.IGNORECASE,
+)
 _OPEN_CODE = LazyPattern(r"(?:[({\[,]|=>|\b(?:then|do|else))\s*\Z")
 """The end of a line of code that says nothing without the next one."""
 _WIDE_GAP = LazyPattern(r"(?<=\S)\s{3,}(?=\S)")
@@ -112,7 +116,8 @@ def key_sentences(text: str, weights: Mapping[str, float], width: int) -> str:
 def find_conclusion(text: str, weights: Mapping[str, float]) -> str:
     """Return the line of an answer that says most plainly what came of it; empty if none does.
 
-    That is a line of prose, and no item of a list. Of equals, the first line and then the last ones are better.
+    That is a line of prose, and no item of a list. Of equals, the first line and then the last ones are better. A line that
+    contradicts it ("But the server answers nothing.") follows it.
     """
     lines = _weigh_lines(_EDITS.sub("", text).strip(), weights)
     prose = [line for line in lines if line.worth > 0 and line.is_prose] or [line for line in lines if line.worth > 0]
@@ -122,7 +127,11 @@ def find_conclusion(text: str, weights: Mapping[str, float]) -> str:
         first = FIRST if line is prose[0] else 0.0
         return _score_line((line.text, False), line.place / len(lines), weights, total) + first
 
-    return max(prose, key=score).text.strip() if prose else ""
+    if not prose:
+        return ""
+    best = max(prose, key=score)
+    after = next((line.text.strip() for line in prose if line.place == best.place + 1), "")
+    return f"{best.text.strip()}\n{after}" if _CONTRAST.match(after) else best.text.strip()
 
 
 def reports_change(text: str) -> bool:

@@ -72,6 +72,10 @@ def test_a_request_that_says_it_replaces_a_decision_needs_the_same_subject() -> 
     later = "the docs go into the repository now, this replaces the decision of March"
     assert says("Keep the docs in the wiki.", later)
     assert not says("Keep the secrets in the vault.", later)
+    assert not says("Write docs for the parser.", later)
+    apart = "Keep the keys of the boats on the board in the office. That replaces the rule of March."
+    assert says("rule: the keys of the boats stay with the skipper", apart)
+    assert not says("rule: the bilge of the boats is dry in the evening", apart)
 
 
 def test_the_same_version_replaces_nothing() -> None:

@@ -213,12 +213,48 @@ def test_a_request_that_names_an_earlier_attempt_joins_it(
     assert (KILN[0][0] in [one.asked for one in first.before]) == is_joined
 
 
+def test_the_work_that_follows_an_accepted_proposal_ends_the_thread(memory: Memory, tmp_path: Path) -> None:
+    proposed = "Oil would hold for a week. Better let the hinge turn on a brass bush."
+    talk = (
+        ("The door of the drying chamber squeaks. Could I oil it?", proposed),
+        (
+            "Yes, rather so, no patchwork.",
+            "The bush came from Veldhuis, and the door has swung 400 times and makes no sound.",
+        ),
+        ("Silence at last! Commit it please", "Committed as 31c9b55."),
+    )
+    memory.index([write_talk(tmp_path / "talk", "one", "2026-03-02", *talk)])
+    first, *others = memory.recall("the door of the drying chamber squeaks").entries
+    assert not others
+    assert "makes no sound" in (first.answered or "")
+    assert proposed.split(". ")[1] in first.before[0].answered
+
+
+def test_a_decision_that_the_user_adds_to_the_end_is_superseded_with_its_thread(memory: Memory, tmp_path: Path) -> None:
+    rule = (
+        ("The seed invoice of Brandt is one cent off", "Each line rounds its tax by itself; a sum of the lines rounds once."),
+        ("ok. rule for the seed invoices: the tax is rounded once per invoice, never per line", "Noted."),
+    )  # fmt: skip
+    later = (
+        "the tax office wants each line of a seed invoice rounded. This replaces the rule of March.",
+        "Each line rounds.",
+    )
+    write_talk(tmp_path / "talk", "one", "2026-03-02", *rule)
+    memory.index([write_talk(tmp_path / "talk", "two", "2026-05-06", later)])
+    first, second = memory.recall("how is the tax of a seed invoice rounded?").entries
+    assert first.asked == later[0]
+    assert second.superseded_by is not None
+    assert second.superseded_by.id == first.first.id
+
+
 @pytest.mark.parametrize(
     ("message", "turns"),
     [
         ("next: the feed for the journal", True),
         ("good. now the spam, thirty a day", True),
         ("übrigens, wie spät ist es auf dem Server?", True),
+        ("and the pump, how old is it?", True),
+        ("and how do I undo that?", False),
         ("now it stops after a minute, still wrong", False),
         ("do the same for the other valve", False),
     ],
@@ -234,6 +270,10 @@ def test_a_turn_to_another_thing_is_recognised(message: str, turns: bool) -> Non
         ("longer expiry?", "The lock expires.", True),
         ("the repeater of my flatmate", "Is there a second access point?", True),
         ("only the inner network then", "That opens all of it.", True),
+        ("nice. but put the spare filter into the cellar", "It is in the shed.", True),
+        ("and if the second pump fails at night, when nobody is there?", "The first one starts by itself.", True),
+        ("how long per batch, how much steam", "It is as clean as before.", True),
+        ("Does the Brenta harbour publish a calendar for 2027?", "The tests pass.", False),
         ("Write a parser for the tide tables of the harbour", "The tests pass.", False),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -280,14 +281,21 @@ def test_a_cut_session_shows_the_last_request_and_the_message_of_the_service(
     assert "{" not in shown
 
 
-def test_edits_without_words_are_an_attempt(memory: Memory, tmp_path: Path) -> None:
-    def record(number: int, kind: str, content: object) -> dict[str, object]:
-        return {
-            "type": kind, "sessionId": "7d0a", "cwd": "/home/ada/garden", "isSidechain": False, "uuid": f"u{number}",
-            "parentUuid": f"u{number - 1}" if number else None, "timestamp": f"2026-05-01T08:0{number}:00Z",
-            "message": {"id": f"m{number}", "role": kind, "content": content},
-        }  # fmt: skip
+def record(number: int, kind: str, content: object) -> dict[str, object]:
+    """Return a record of a Claude Code session."""
+    return {
+        "type": kind, "sessionId": "7d0a", "cwd": "/home/ada/garden", "isSidechain": False, "uuid": f"u{number}",
+        "parentUuid": f"u{number - 1}" if number else None, "timestamp": f"2026-05-01T08:0{number}:00Z",
+        "message": {"id": f"m{number}", "role": kind, "content": content},
+    }  # fmt: skip
 
+
+def index_records(memory: Memory, path: Path, records: Sequence[dict[str, object]]) -> None:
+    path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
+    memory.index([path])
+
+
+def test_edits_without_words_are_an_attempt(memory: Memory, tmp_path: Path) -> None:
     change = {"file_path": "/home/ada/garden/nginx.conf", "old_string": "1m", "new_string": "4m"}
     records = [
         record(0, "user", UPLOAD),
@@ -296,9 +304,7 @@ def test_edits_without_words_are_an_attempt(memory: Memory, tmp_path: Path) -> N
         record(3, "user", STILL[1]),
         record(4, "assistant", [{"type": "text", "text": TRIED[1]}]),
     ]
-    path = tmp_path / "7d0a.jsonl"
-    path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
-    memory.index([path])
+    index_records(memory, tmp_path / "7d0a.jsonl", records)
     (entry,) = entries(memory)
     assert [(one.asked, one.answered, one.outcome) for one in entry.before] == [(UPLOAD, "nginx.conf", "failed")]
 
@@ -306,6 +312,21 @@ def test_edits_without_words_are_an_attempt(memory: Memory, tmp_path: Path) -> N
 def test_a_mere_commit_is_no_end_of_a_thread(memory: Memory, tmp_path: Path) -> None:
     commit = (("user", "Commit it."), ("tool", "$ git commit -am Gallery\n[main 1a2b3c4] Gallery"), ("assistant", "Committed."))  # fmt: skip
     index(memory, tmp_path / "history", (("user", UPLOAD), EDIT, TRIED, *commit))
+    (entry,) = entries(memory)
+    assert (entry.asked, entry.answered) == (UPLOAD, TRIED[1])
+
+
+def test_a_note_of_the_result_in_a_document_is_no_end_of_a_thread(memory: Memory, tmp_path: Path) -> None:
+    change = {"file_path": "/home/ada/garden/docs/runbook.md", "old_string": "1 MB", "new_string": "8 MB"}
+    records = [
+        record(0, "user", UPLOAD),
+        record(1, "assistant", [{"type": "text", "text": TRIED[1]}]),
+        record(2, "user", "The tulip photo is there. Note the limit in the runbook."),
+        record(3, "assistant", [{"type": "tool_use", "id": "t1", "name": "Edit", "input": change}]),
+        record(4, "user", [{"type": "tool_result", "tool_use_id": "t1", "content": "The file has been updated."}]),
+        record(5, "assistant", [{"type": "text", "text": "The runbook has it."}]),
+    ]
+    index_records(memory, tmp_path / "7d0a.jsonl", records)
     (entry,) = entries(memory)
     assert (entry.asked, entry.answered) == (UPLOAD, TRIED[1])
 

@@ -77,7 +77,7 @@ def test_two_episodes_of_one_conversation_are_two_entries(memory: Memory, histor
     turns = (
         ("user", QUESTION),
         ("assistant", "In a token bucket."),
-        ("user", "And whom does the rate limiter tell when there are too many requests?"),
+        ("user", "Next: whom does the rate limiter tell when there are too many requests?"),
         ("assistant", "It answers 429 and writes a line to the log."),
     )
     write_conversation(history, "c1", *turns)

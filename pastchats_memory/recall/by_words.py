@@ -45,8 +45,8 @@ def recall_by_words(
     if not lead:
         return None
     hits = _make_hits(database, lead[: request.search.limit], evidence)
-    asked = [one for one in candidates if one.context and one.context.role == "user"]
-    return build_block(database, hits, evidence.weights, request, count, _make_hits(database, asked, evidence))
+    requests = [one for one in candidates if one.context and one.context.role == "user"]
+    return build_block(database, hits, evidence.weights, request, count, _make_hits(database, requests, evidence))
 
 
 def build_block(

@@ -9,6 +9,7 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator
 from io import TextIOWrapper
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -186,6 +187,17 @@ def _changed(item: Item, folder: str | None, match: Match, line: str | None) -> 
     edits = turn.edits or (Edit(tuple(labels), turn.content),)
     own = (edit for edit in edits if any(is_file(path) for path in edit.paths))
     return any(line is None or line in written_lines(edit.arguments, is_file) for edit in own)
+
+
+def list_changes(database: Database, name: str, limit: int) -> list[Item]:
+    """Return the turns whose calls changed a file of this name, in any project, the newest first."""
+    end = use_slashes(name).lstrip("/")
+    found = (
+        item
+        for item, _ in turns.with_changed_file(database, {posixpath.basename(end)}, "")
+        if any(f"/{use_slashes(path)}".endswith(f"/{end}") for path in _changed_files(item))
+    )
+    return list(islice(found, limit))
 
 
 def _changed_files(item: Item) -> Iterator[str]:

@@ -539,6 +539,13 @@ class Memory:
         with self._open_snapshot() as database:
             return find_editors(database, names, text, limit)
 
+    def list_changes(self, name: str, limit: int = 50) -> list[Item]:
+        """Return the turns whose calls changed a file of this name or end of a path, the newest first."""
+        from pastchats_memory.ingest.blame import list_changes
+
+        with self._open_snapshot() as database:
+            return list_changes(database, name, limit)
+
     def verify(
         self,
         *,

@@ -67,6 +67,7 @@ PAGES = (
     PageRoute("/turn", conversation.show_turn),
     PageRoute("/conversation", conversation.show_conversation),
     PageRoute("/calls", conversation.show_calls),
+    PageRoute("/file", search.show_file),
     PageRoute("/handoff", conversation.show_handoff),
     PageRoute("/conversation.md", conversation.download_markdown),
     PageRoute("/conversation.html", conversation.download_html),

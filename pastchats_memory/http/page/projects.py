@@ -79,7 +79,7 @@ def _find_days(memory: Memory, request: PageRequest, path: str, project: str | N
         for (later, _), (earlier, _) in pairwise(days)
     ]
     return {
-        "days": [(day, group, gap) for (day, group), gap in zip(days, [*gaps, 0], strict=True)],
+        "days": [(day, group, gap) for (day, group), gap in zip(days, [*gaps, 0], strict=False)],
         "older": _link_older(newest_first, path, project) if timeline.more or timeline.is_cut else None,
         "chosen": f"{since} to {until}" if since and until else "",
         "spans": [Span(label, make_url(path, name=project, when=one), one == when) for one, label in SPANS],

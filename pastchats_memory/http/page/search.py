@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
@@ -20,15 +21,17 @@ from pastchats_memory.search.request import MOST_HITS
 from pastchats_memory.views.page_markdown import render_line
 from pastchats_memory.views.text import NOTHING_CLOSE, describe_relevance, has_close_hit
 
-HITS = 40
+HITS = 80
 """Hits on a page."""
-LINES = 3
-"""Lines of a conversation that are shown at first."""
+LINES, MORE_LINES = 3, 9
+"""Lines of a conversation that are shown at first, and those that unfold."""
 PROJECTS = 200
 """Projects in the menu."""
 TIMES = (("today", "today"), ("7d", "the last 7 days"), ("30d", "the last 30 days"), ("365d", "the last year"))
 KINDS = (("prompt", "conversations"), ("note", "notes"), ("task", "tasks"), ("comment", "comments"))
 ROLES = (("user", "said by you"), ("assistant", "said by the agent"), ("tool", "printed by tools"))
+_FILE = re.compile(r"[\w./\\-]*\.[A-Za-z]\w{0,9}")
+"""Matches the name of a file."""
 FILTER_NAMES = ("project", "format", "outcome", "since", "role", "type", "mode")
 
 
@@ -89,6 +92,8 @@ def show(memory: Memory, request: PageRequest) -> WebPage:
         groups.sort(key=lambda group: group.hit.timestamp or "", reverse=True)
     found = {
         "groups": groups,
+        "time_read": hits.time_read,
+        "file": query if _FILE.fullmatch(query.strip()) else "",
         "shown": LINES,
         "heading": "" if number > 1 or has_close_hit(hits) else NOTHING_CLOSE,
         "warnings": hits.warnings,
@@ -96,6 +101,14 @@ def show(memory: Memory, request: PageRequest) -> WebPage:
         "next": pages[1] if len(hits) == HITS and number < MOST_HITS // HITS else None,
     }
     return WebPage("search", values | found)
+
+
+def show_file(memory: Memory, request: PageRequest) -> WebPage:
+    """Show which sessions changed a file of this name, in any project."""
+    name = request.query.get("name", "")
+    found = memory.list_changes(name) if name else []
+    named = [(item, memory.name_conversation(item.project, item.conversation_id or "")) for item in found]
+    return WebPage("file", {"name": name, "changes": named})
 
 
 def _list_menus(memory: Memory, chosen: Mapping[str, str], sort: str) -> list[Menu]:
@@ -131,7 +144,7 @@ def _group_hits(memory: Memory, hits: Sequence[Hit], query: str) -> list[HitGrou
             make_url("/page/task", key=key) if group[0].task else make_url("/page/turn", id=group[0].id, query=query),
             group[0],
             outcomes.get(group[0].id, ""),
-            [_describe_hit(hit, query) for hit in group if not hit.id.startswith(TASK)],
+            [_describe_hit(hit, query) for hit in group[: LINES + MORE_LINES] if not hit.id.startswith(TASK)],
             resumes.get(group[0].id),
         )
         for (project, key), group in groups.items()

@@ -1,0 +1,17 @@
+"""Test the page of a file, which lists the sessions that changed it in any project."""
+
+from __future__ import annotations
+
+from program import Program
+from served import browsing, serving
+from test_calls import write_calls
+
+
+def test_the_name_of_a_file_leads_to_the_sessions_that_changed_it(program: Program) -> None:
+    assert program("index", write_calls(program.home / "kiln.jsonl")).status == 0
+    with serving(program) as server, browsing(server) as client:
+        assert "/page/file?name=heat.py" in client.get("/", params={"query": "heat.py"}).text
+        for name in ("heat.py", "kiln/heat.py", "/w/kiln/heat.py"):
+            assert "Light the kiln" in client.get("/page/file", params={"name": name}).text
+        for name in ("eat.py", "notes.md", "w.py", ""):  # notes.md was only read
+            assert "No session changed it" in client.get("/page/file", params={"name": name}).text

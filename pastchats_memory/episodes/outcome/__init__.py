@@ -230,8 +230,7 @@ def _find_interruption(episode: Episode) -> tuple[QuotedLine, ...]:
     )
     if place == 0 or awaits_decision(episode) or is_committed or EXIT_KEY.match(text):
         return ()
-    is_printed = last.role == "tool" or is_flagged or text.endswith("\nCancelled")
-    ending = text[-MAX_SHORT_ANSWER:] if is_printed else text if len(text) <= OPENING else ""
+    ending = text[-MAX_SHORT_ANSWER:] if last.role == "tool" or is_flagged else text if len(text) <= OPENING else ""
     if found := _INTERRUPTED.find_last(ending):
         return quote_line(ending, place, found.start())
     calls = (label.partition(" ")[2] for at, label in episode.calls() if at == place)
@@ -313,7 +312,7 @@ def fails_check(episode: Episode) -> tuple[QuotedLine, ...]:
     is_silent = bool(checks) and place < checks[0].place
     is_claimed = find_claim(episode) and not ends_with_question(episode)
     is_committed = place > checks[0].place and recorded_values(episode.turns[place], "commits") if checks else ()
-    if not checks or checks[0].passed or is_committed or (is_claimed and not is_silent):
+    if not checks or checks[0].passed or is_committed or approves(episode) or (is_claimed and not is_silent):
         return ()
     if _EXPECTED_FAILURE.search(text[:OPENING]) or _EARLIER_FAILURE.search(text):
         return ()

@@ -39,8 +39,8 @@ _QUOTED_ARGUMENT = re.compile(r"'[^']*'|\"[^\"]*\"")
 _FENCE = Pattern(r"^\ {0,3}(?:(`)``|(?:(<)){5,9}\ SEARCH$|(?:(>)){5,9}\ REPLACE\b)")
 _COMPLETE_LINE = Pattern(r"(?:[^\W\d_]\S*\ ){5,}\S*[^\W_][.!?…]\Z")
 """A complete line of prose. Below it, nested fences may leave one open."""
-_RAW_CALL = Pattern(r"</?(?:tool_call|function|function_calls|invoke|parameter|ctrl\d+)>\s*\Z")
-"""A tool call that the client took for prose."""
+_RAW_CALL = Pattern(r"</?(?:tool_call|function|function_calls|invoke|parameter|ctrl\d+)>\s*\Z|\nCancelled\Z")
+"""A tool call that the client took for prose, or that was cancelled."""
 _APPLIED_EDIT = Pattern(r"^Applied\ edit\ to\ .+|^---\n\n(?:_\*{4}_\n\n)?```diff\n(?:(?!```|\+).*\n)*\+.+")
 """The client's report of an edit: aider's notice, or Cursor's diff as SpecStory stores it."""
 DIALOGS = frozenset({"AskUserQuestion", "ExitPlanMode"})

@@ -130,7 +130,7 @@ _FILES_ONLY = re.compile(r"(?:@\S+(?: |\Z))+")
 _POINTER = Pattern(r"\b(?:this|these|here)\b")
 _ERROR_LINE = load_pattern("feedback", "error_line")
 _SUBJECT = Pattern(
-    r"\A\W*(?:why\ \w+\ )?(?:the|my)\ (?P<name>\w+(?:\ \w+){1,2}?)\ (?:(?:is|are|does|do|did)(?:n't|nt)?|still|not|won't|can(?:'t|not))\b"
+    r"\A\W*(?:still\ |why\ \w+\ )?(?:the|my)\ (?P<name>\w+(?:\ \w+){1,2}?)\ (?:(?:is|are|does|do|did)(?:n't|nt)?|still|not|won't|can(?:'t|not))\b"
 )
 """The thing of which a remark says something."""
 _HOW = Pattern(
@@ -314,9 +314,9 @@ def names_commit(episode: Episode) -> bool:
 
 def approves(episode: Episode) -> bool:
     """Return whether the user says yes to the answer, picks an offer of it, or has the work committed."""
-    is_read_so = episode.reply is not None and episode.reply.is_approval and not doubts_result(episode)
+    is_read_so = episode.reply is not None and episode.reply.is_approval and not ends_with_question(episode)
     says_yes = agrees(episode) or picks_offer(episode) or asks_to_commit(episode)
-    return is_read_so or says_yes or _applies_proposal(episode)
+    return (is_read_so and not doubts_result(episode)) or says_yes or _applies_proposal(episode)
 
 
 def picks_offer(episode: Episode) -> bool:
@@ -375,7 +375,9 @@ def builds_on(episode: Episode, names: frozenset[str]) -> bool:
 def continues_from_answer(episode: Episode) -> bool:
     """Return whether the user goes on from the answer; a mere "continue" counts after a question."""
     opening = message_opening(episode)
-    continues = _NEXT_STEP.search(opening) or (_GO_AHEAD.search(opening) and is_inquiry(episode))
+    continues = _NEXT_STEP.search(opening) or (
+        _GO_AHEAD.search(opening) and is_inquiry(episode) and not ends_with_question(episode)
+    )
     return (bool(continues) and not doubts_result(episode)) or _applies_proposal(episode)
 
 
@@ -399,20 +401,22 @@ def concerns_work(episode: Episode) -> bool:
     a written document, breaks no program.
     """
     opening = message_opening(episode)
+    answers = " ".join(text[:MAX_SCANNED] for _, text in episode.answers()[-2:])
+    known, names = _long_words(episode.request) | _long_words(answers), list_names(episode)
+    subject = _SUBJECT.search(first_sentence(opening))
+    if subject is not None and known.isdisjoint(_long_words(subject["name"])):
+        return False
     if _PLAIN_REMARK.search(opening) or max(opening, default="") >= WIDE:
         return True
     if _asks_for_fact(episode):
         return False
-    words = _long_words(opening)
-    answers = " ".join(text[:MAX_SCANNED] for _, text in episode.answers()[-2:])
-    known, names = _long_words(episode.request) | _long_words(answers), list_names(episode)
     files = list_changed_files(episode)
     if files and all(map(_DOCUMENT.search, files)):
         known, names = _long_words(episode.request), files
+    words = _long_words(opening)
     is_paste = is_pasted_output(episode) and "\n" in opening
     if len(words) <= MAX_REMARK_WORDS and not (has_identifier(opening) or is_paste):
-        subject = _SUBJECT.search(first_sentence(opening))
-        return subject is None or not known.isdisjoint(_long_words(subject["name"]))
+        return True
     return len(words & known) >= MIN_SHARED_WORDS or find_name(names, opening) is not None
 
 

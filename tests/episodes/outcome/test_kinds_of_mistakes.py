@@ -438,8 +438,11 @@ def test_a_typographic_apostrophe_is_an_apostrophe() -> None:
 
 
 def test_a_step_that_was_cancelled_at_the_end_was_stopped() -> None:
-    cancelled = EpisodeTurn("assistant", "answer", f"{'I look at the clock. ' * 20}\n\nCancelled")
-    assert verdict(cancelled, next_message="Look at the calendar first.") == "stopped"
+    words = "I look at the clock, and then at the calendar.\n\nCancelled"
+    cancelled = EpisodeTurn("assistant", "answer", words, {"tools": ("Edit clock.py",)})
+    assert verdict(cancelled) == "stopped"
+    assert verdict(cancelled, next_message="continue") == "stopped"
+    assert verdict(cancelled, next_message="it doesn't work") == "failed"
 
 
 def test_an_offer_that_the_user_repeats_is_accepted() -> None:
@@ -447,3 +450,49 @@ def test_an_offer_that_the_user_repeats_is_accepted() -> None:
     answer = EpisodeTurn("assistant", "answer", offer, {"tools": ("Edit clock.py",)})
     assert verdict(answer, next_message="add a single constant for the port of the clock.") == "worked"
     assert verdict(answer, next_message="add a single constant for the time of the moon.") != "worked"
+
+
+def test_a_usage_limit_of_any_span_stops_the_work() -> None:
+    for span in ("Usage", "Session", "Weekly"):
+        limit = EpisodeTurn("assistant", "answer", f"{span} limit reached - resets 1pm")
+        assert verdict(EDITED, limit) == "stopped"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "عالی",
+        "ممنون",
+        "شكرا",
+        "Tack!",
+        "bedankt",
+        "dziękuję",
+        "teşekkürler",
+        "cảm ơn",
+        "terima kasih",
+        "감사합니다",
+        "дякую",
+        "非常好，现在看注销",
+        "完璧です。",
+    ],
+)
+def test_praise_is_read_in_many_languages(words: str) -> None:
+    assert verdict(EDITED, next_message=words) == "worked"
+
+
+def test_a_word_that_picks_the_next_work_shows_nothing_of_this_one() -> None:
+    question = EpisodeTurn("assistant", "answer", f"{'The statusline is set up. ' * 30}Deploy or mend the rest?")
+    reply = Reply("agrees", 0.9, 0.05, 0.9)
+    assert derive_outcome((REQUEST, question), "prefer mending", reply=reply).verdict == "unknown"
+
+
+def test_a_red_check_is_no_failure_if_the_user_approves() -> None:
+    failed = EpisodeTurn(
+        "assistant", "answer", "The index is there. One test failed for another reason. Go on with two?"
+    )
+    assert verdict(EDITED, RED, failed, next_message="yes") != "failed"
+    assert verdict(EDITED, RED, failed, next_message="") == "failed"
+
+
+def test_what_is_not_quite_meant_is_refused() -> None:
+    assert verdict(EDITED, next_message="That's not quite what I meant. The other one.") == "failed"

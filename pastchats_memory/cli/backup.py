@@ -20,9 +20,7 @@ from pastchats_memory.views.answers.database import BACKUP, RESTORE, Backup, Res
 
 
 @ask_memory(
-    "backup",
-    "pastchats-memory backup ~/memory-backup.db",
-    "pastchats-memory backup ~/memory-backup.db --force --json",
+    "backup", "pastchats-memory backup ~/memory-backup.db", "pastchats-memory backup ~/memory-backup.db --force --json"
 )
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--force", is_flag=True, help="Replace an existing FILE.")

@@ -46,10 +46,7 @@ def command(db: str | None) -> CommandResult:
             checks = [salvage, *_run_checks(db)]
             text = _describe(checks)
     return CommandResult(
-        lambda: DOCTOR.build(checks),
-        lambda: text,
-        is_found=all(check.is_well for check in checks),
-        is_folded=True,
+        lambda: DOCTOR.build(checks), lambda: text, is_found=all(check.is_well for check in checks), is_folded=True
     )
 
 

@@ -116,11 +116,7 @@ def prune(memory: Memory, before: str) -> CommandResult:
     return _forget(found, lambda: memory.prune(before), PruneFoundBody, PruneForgottenBody)
 
 
-@ask_memory(
-    "purge",
-    "pastchats-memory purge",
-    "pastchats-memory purge --yes --json",
-)
+@ask_memory("purge", "pastchats-memory purge", "pastchats-memory purge --yes --json")
 @click.option(
     "--everywhere", is_flag=True, help="Let the next `sync` forget it in its folder and on your machines, too."
 )

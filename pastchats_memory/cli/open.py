@@ -75,9 +75,7 @@ def command(memory: Memory, id_: str, only_print: bool) -> CommandResult:
         return CommandResult(lambda: OPEN.build([]), lambda: "", is_found=False)
     line = [] if options.is_json_wanted() and not _editor() else _edit(str(path), place.line)
     return CommandResult(
-        lambda: OPEN.build([Opened(place.path, place.line, line)]),
-        lambda: sanitise(join_command(line)),
-        is_folded=True,
+        lambda: OPEN.build([Opened(place.path, place.line, line)]), lambda: sanitise(join_command(line)), is_folded=True
     )
 
 
@@ -169,10 +167,7 @@ def _point_at(editor: Sequence[str], path: str, line: int, *, is_waiting: bool =
 
 
 @ask_memory(
-    "resume",
-    "pastchats-memory resume 12",
-    "pastchats-memory resume 12 --run",
-    'eval "$(pastchats-memory resume 12)"',
+    "resume", "pastchats-memory resume 12", "pastchats-memory resume 12 --run", 'eval "$(pastchats-memory resume 12)"'
 )
 @click.argument("id_", metavar="ID")
 @click.option("--run", "run", is_flag=True, help="Start the agent in the session's folder.")

@@ -123,8 +123,7 @@ class _Setup:
         if histories:
             self._index(config, histories, survey, is_indexing=is_indexing)
         return self._end(
-            is_changed=is_indexing or bool(chosen),
-            is_open=bool(survey.files) or any(part.changes for part in parts),
+            is_changed=is_indexing or bool(chosen), is_open=bool(survey.files) or any(part.changes for part in parts)
         )
 
     def _end(self, *, is_changed: bool, is_open: bool) -> int:

@@ -35,11 +35,7 @@ def _list_similar(
     )
 
 
-@ask_memory(
-    "similar",
-    "pastchats-memory similar TREK-45",
-    "pastchats-memory similar t:TREK-45 --threshold 0.8 --json",
-)
+@ask_memory("similar", "pastchats-memory similar TREK-45", "pastchats-memory similar t:TREK-45 --threshold 0.8 --json")
 @click.argument("key")
 @_threshold
 @_limit

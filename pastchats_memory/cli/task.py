@@ -165,10 +165,7 @@ def show(memory: Memory, key: str) -> CommandResult:
 
 
 @make_command(
-    "delete",
-    "pastchats-memory task delete T-1 --yes",
-    "pastchats-memory task delete c:5 --yes",
-    group=command,
+    "delete", "pastchats-memory task delete T-1 --yes", "pastchats-memory task delete c:5 --yes", group=command
 )
 @click.argument("key")
 @click.option("--yes/--no", default=None, help="Delete or keep it without asking.")
@@ -206,11 +203,7 @@ def recall(memory: Memory, query: str, **how: Any) -> CommandResult:
     )
 
 
-@make_command(
-    "export",
-    "pastchats-memory task export tasks.jsonl",
-    group=command,
-)
+@make_command("export", "pastchats-memory task export tasks.jsonl", group=command)
 @click.argument("file", type=click.Path(path_type=Path), required=False)
 @click.option("--force", is_flag=True, help="Replace an existing FILE.")
 @options.database

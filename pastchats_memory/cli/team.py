@@ -83,12 +83,7 @@ def init(memory: Memory, *, is_applied: bool) -> CommandResult:
     )
 
 
-@ask_memory(
-    "share",
-    "pastchats-memory team share acme",
-    "pastchats-memory team share acme --yes",
-    group=command,
-)
+@ask_memory("share", "pastchats-memory team share acme", "pastchats-memory team share acme --yes", group=command)
 @click.argument("project")
 @options.yes
 @options.no

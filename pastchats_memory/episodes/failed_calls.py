@@ -138,9 +138,7 @@ def _order_calls(turns: Sequence[RecordedTurn]) -> tuple[list[CallStep], list[_R
     return steps, results
 
 
-def _group_results(
-    turns: Sequence[RecordedTurn],
-) -> Iterator[tuple[RecordedTurn | None, list[RecordedTurn], int]]:
+def _group_results(turns: Sequence[RecordedTurn]) -> Iterator[tuple[RecordedTurn | None, list[RecordedTurn], int]]:
     """Yield each turn that lists calls, the results of these calls, and the number of requests before."""
     owner: RecordedTurn | None = None
     rows: list[RecordedTurn] = []
@@ -194,7 +192,8 @@ def _make_failure(result: _Result, steps: Sequence[CallStep], project: str) -> F
     action = spell_command(command, project) if command else relative_path(project, heading.partition(" ")[2].strip())
     folder = find_place(command, project)
     if REFUSED in row.content:
-        return _make_refusal(result, steps, FailureCause(_last_program(command), "", "", Part("", (), action)), folder)
+        program = next((part.program for part in reversed(split_command(command))), "")
+        return _make_refusal(result, steps, FailureCause(program, "", "", Part("", (), action)), folder)
     cause = find_cause(command, text, project) if command else _find_cause_of_edit(text, action)
     if cause is None or not (cause.word or action):
         return None
@@ -221,11 +220,6 @@ def _make_refusal(result: _Result, steps: Sequence[CallStep], cause: FailureCaus
     reason = " ".join(result.reply.content.split())[:MAX_CURE]
     has_passed = _passes_later(result, steps, cause, action)
     return Failure(row.id, cause.program, "", False, folder, action, "", has_passed, "refused", reason, result.reply.id)
-
-
-def _last_program(command: str) -> str:
-    parts = split_command(command)
-    return parts[-1].program if parts else ""
 
 
 def spell_command(command: str, project: str) -> str:

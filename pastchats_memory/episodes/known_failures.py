@@ -15,7 +15,6 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.store.failures import Failure, RecordedTurn, StoredFailure
 from pastchats_memory.text.failed_commands import (
     WRONG_FOLDER,
-    Part,
     find_cause,
     find_place,
     has_word,
@@ -74,7 +73,8 @@ class PlannedCommand:
         if not is_anywhere and failure.folder and self.folder and failure.folder != self.folder:
             return False
         if failure.word:
-            return any(_has_subject(part, failure, self.project) for part in self.parts)
+            named = (part for part in self.parts if part.program == failure.program)
+            return any(has_word(part, failure.word, self.project) for part in named)
         return bool(self.action) and failure.action == self.action
 
     def is_called_in(self, turn: RecordedTurn, failure: Failure) -> bool:
@@ -97,10 +97,6 @@ class PlannedEdit:
     def is_called_in(self, turn: RecordedTurn, failure: Failure) -> bool:
         """Check whether a turn changes the file."""
         return failure.action in changed_files(turn)
-
-
-def _has_subject(part: Part, failure: Failure, project: str) -> bool:
-    return part.program == failure.program and has_word(part, failure.word, project)
 
 
 def find_before(
@@ -174,22 +170,13 @@ def _make_known(
 ) -> KnownFailure | None:
     """Return the newest failure of a group whose cure is known and is not what is about to happen or has just failed."""
     for one in group:
-        cure = one.failure
-        is_itself = (
-            isinstance(action, PlannedCommand) and spell_command(cure.cure, action.project) == action.action != ""
-        )
-        if cure.kind and not is_itself and not is_given(one):
-            return _describe(database, group, one)
+        what, kind, cure = name_failure(one.failure), one.failure.kind, one.failure.cure
+        is_itself = isinstance(action, PlannedCommand) and spell_command(cure, action.project) == action.action != ""
+        if kind and not is_itself and not is_given(one):
+            turn = one.failure.cure_turn or one.failure.turn
+            place = failures.find_place(database, turn)
+            return KnownFailure(what, len(group), group[0].timestamp, one.failure.error, kind, cure, turn, *place)
     return None
-
-
-def _describe(database: Database, group: Sequence[StoredFailure], cured: StoredFailure) -> KnownFailure:
-    failure = cured.failure
-    turn = failure.cure_turn or failure.turn
-    place = failures.find_place(database, turn)
-    return KnownFailure(
-        name_failure(failure), len(group), group[0].timestamp, failure.error, failure.kind, failure.cure, turn, *place
-    )
 
 
 def _works_by_now(database: Database, newest: StoredFailure, action: PlannedCommand | PlannedEdit) -> bool:

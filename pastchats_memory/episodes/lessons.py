@@ -55,11 +55,7 @@ def _find_solution(group: Sequence[Ended]) -> tuple[list[Ended], Ended] | None:
 
 def group_by_problem(database: Database, episodes: Sequence[Ended]) -> list[list[Ended]]:
     """Return episodes about the same problem, each group in order of time."""
-    pairs = [
-        *_pair_consecutive(episodes),
-        *_pair_similar(database, episodes),
-        *_pair_by_error(database, episodes),
-    ]
+    pairs = _pair_consecutive(episodes) + _pair_similar(database, episodes) + _pair_by_error(database, episodes)
     groups = [[episodes[place] for place in places] for places in group_connected(len(episodes), pairs)]
     return [sorted(group, key=lambda one: (one.timestamp or "", one.ending.first_index)) for group in groups]
 

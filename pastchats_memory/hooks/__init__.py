@@ -130,7 +130,7 @@ def respond(
         background.start(find_state(database))
     did = "asked for an index run" if action in ("compact", "index") else "stayed silent"
     if _is_answered(action, received) or _briefs(agent, action, received):
-        answer = give(lambda: _encode(_answer(format_, arguments[1], received, database, open_memory)))
+        answer = give(lambda: _encode_answer(format_, agent, arguments[1], received, database, open_memory))
         if answer is None:
             did = "ran out of time"
         elif answer:
@@ -151,31 +151,20 @@ def _note(state: str | None, arguments: list[str], did: str) -> None:
 
 def _is_answered(action: str, received: HookEvent) -> bool:
     """Check whether an event may have an answer, before anything heavy is imported."""
-    if action == "recall":
-        return bool(received.prompt)
-    return (
-        action == "greet" or (action == "warn" and _is_action(received)) or (action == "cure" and _has_error(received))
-    )
+    if action not in ("warn", "cure"):
+        return action == "greet" or (action == "recall" and bool(received.prompt))
+    from pastchats_memory.hooks.event import reports_error
+    from pastchats_memory.text.shell import is_editor, is_shell
+
+    if action == "warn":
+        return is_shell(received.tool) or is_editor(received.tool)
+    # Most calls succeed, and cost no more than this.
+    return is_shell(received.tool) and bool(received.error or reports_error(received.response))
 
 
 def _briefs(agent: HookDialect, action: str, received: HookEvent) -> bool:
     """Check whether a call starts a subagent, which has nothing but its prompt."""
     return action in ("warn", "brief") and received.tool in agent.subagents
-
-
-def _is_action(received: HookEvent) -> bool:
-    """Check whether a call runs a command or changes a file."""
-    from pastchats_memory.text.shell import is_editor, is_shell
-
-    return is_shell(received.tool) or is_editor(received.tool)
-
-
-def _has_error(received: HookEvent) -> bool:
-    """Check whether an event may bring the error of a command; most calls succeed, and cost no more than this."""
-    from pastchats_memory.hooks.event import reports_error
-    from pastchats_memory.text.shell import is_shell
-
-    return is_shell(received.tool) and bool(received.error or reports_error(received.response))
 
 
 def _note_compaction(folder: Path | None, session_id: str | None) -> None:
@@ -279,23 +268,33 @@ def _log_faults(work: Work, arguments: list[str]) -> bytes:
         return b""
 
 
-def _encode(answer: dict[str, object] | None) -> bytes:
-    """Return the answer as a line of JSON; empty for none."""
+def _encode_answer(
+    format_: Format,
+    agent: HookDialect,
+    event: str,
+    received: HookEvent,
+    database: str | None,
+    open_memory: OpenMemory | None,
+) -> bytes:
+    """Return the answer to an event as a line of JSON; empty for none."""
     import json
 
+    answer = _answer(format_, agent, event, received, database, open_memory)
     return b"" if answer is None else json.dumps(answer).encode() + b"\n"
 
 
 def _answer(
-    format_: Format, event: str, received: HookEvent, database: str | None, open_memory: OpenMemory | None = None
+    format_: Format,
+    agent: HookDialect,
+    event: str,
+    received: HookEvent,
+    database: str | None,
+    open_memory: OpenMemory | None,
 ) -> dict[str, object] | None:
-    agent = format_.hooks
-    if agent is None:
-        return None
     action = agent.events[event]
     if _briefs(agent, action, received):
         from pastchats_memory.formats.base.hooks import replaced_input
-        from pastchats_memory.hooks.brief import brief_subagent
+        from pastchats_memory.hooks.answers import brief_subagent
 
         arguments = brief_subagent(received, database, open_memory)
         return replaced_input(event, agent.input_key, arguments) if arguments else None

@@ -6,7 +6,8 @@ database or the configuration cannot be read.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
 from pastchats_memory.config import Config, load
 from pastchats_memory.files.project import project_at
@@ -17,8 +18,10 @@ from pastchats_memory.recall.word_evidence import measure_words
 from pastchats_memory.store.copy_path import copy_path
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.text.encoding import utf8
+from pastchats_memory.text.recall_block import RECALL_HEADING, RECALL_PREAMBLE
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from pastchats_memory.hooks.block import OpenMemory
@@ -35,6 +38,25 @@ def recall(event: HookEvent, database: str | None, open_memory: OpenMemory | Non
     from pastchats_memory.hooks.block import give
 
     return give(block, state, event.session)
+
+
+def brief_subagent(
+    event: HookEvent, database: str | None, open_memory: OpenMemory | None = None
+) -> Mapping[str, Any] | None:
+    """Return the arguments of a call with a block behind its prompt; None if it has one, needs none, or nothing fits.
+
+    A subagent has no other way to the memory: few ever ask one. It knows nothing of what its session was given, so the same
+    memory may go to both.
+    """
+    try:
+        arguments = json.loads(event.arguments) if isinstance(event.arguments, str) else event.arguments
+    except (ValueError, RecursionError):
+        return None
+    prompt = arguments.get("prompt") if isinstance(arguments, dict) else None
+    if not isinstance(arguments, dict) or not isinstance(prompt, str) or RECALL_HEADING in prompt:
+        return None
+    block = find_block(event._replace(prompt=prompt), database, open_memory=open_memory)
+    return {**arguments, "prompt": f"{prompt}\n\n{RECALL_PREAMBLE}\n{block.text}"} if block and block.entries else None
 
 
 def find_block(

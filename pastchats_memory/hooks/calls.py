@@ -9,6 +9,8 @@ import os
 from contextlib import suppress
 from typing import NamedTuple
 
+from pastchats_memory.hooks.state import write_small
+
 FOLDER = "calls"
 """The folder of the records in the folder of the hooks' state: a file for each agent."""
 LONGEST = 400
@@ -29,12 +31,7 @@ class HookCall(NamedTuple):
 def note_call(state: str, agent: str, event: str, did: str) -> None:
     """Replace the record of an agent, if it can be written."""
     with suppress(OSError):
-        os.makedirs(f"{state}/{FOLDER}", mode=0o700, exist_ok=True)  # noqa: PTH103 - pathlib is imported by few prompts
-        file = os.open(f"{state}/{FOLDER}/{agent}", os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
-        try:
-            os.write(file, f"{event}\t{did}\n".encode())
-        finally:
-            os.close(file)
+        write_small(state, FOLDER, agent, f"{event}\t{did}\n")
 
 
 def list_calls(state: str) -> list[HookCall]:
@@ -42,7 +39,7 @@ def list_calls(state: str) -> list[HookCall]:
     calls = []
     with suppress(OSError):
         for entry in sorted(os.scandir(f"{state}/{FOLDER}"), key=lambda entry: entry.name):
-            with open(entry.path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - as above
+            with open(entry.path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - pathlib is imported by few prompts
                 event, _, did = file.read(LONGEST).strip().partition("\t")
             calls.append(HookCall(entry.name, entry.stat().st_mtime, event, did))
     return calls

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from pastchats_memory.files.folders import GIVEN_FOLDER
+from pastchats_memory.hooks.state import write_small
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,14 +25,9 @@ def note_given(
     if state is None:
         return
     now = time.time_ns()
-    note = json.dumps([now, agent, kind, session, database, _find_text(json.loads(answer))]).encode()
+    note = json.dumps([now, agent, kind, session, database, _find_text(json.loads(answer))])
     with suppress(OSError):
-        os.makedirs(f"{state}/{GIVEN_FOLDER}", mode=0o700, exist_ok=True)  # noqa: PTH103 - pathlib is imported by few prompts
-        file = os.open(f"{state}/{GIVEN_FOLDER}/{now}-{os.getpid()}.json", os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600)
-        try:
-            os.write(file, note)
-        finally:
-            os.close(file)
+        write_small(state, GIVEN_FOLDER, f"{now}-{os.getpid()}.json", note)
 
 
 def _find_text(answer: object) -> str:

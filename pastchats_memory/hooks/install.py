@@ -103,9 +103,13 @@ def plan_install(
 ) -> list[SettingsChange]:
     """Return what `install` would change, and write nothing."""
     agent = targets()[target]
-    hooks = {event: [hook_entry(agent, event, _command(target, event, database))] for event in agent.events}
+    words = [*lasting_command(), "hook", target]
+    hooks = {
+        event: [hook_entry(agent, event, join_command([*words, event, *database_options(database)]))]
+        for event in agent.events
+    }
     path = settings_path(target, environment)
-    put_in = {record["path"]: tuple(record["pieces"]) for record in read_records(state).get(target, [])}
+    put_in = list_pieces(target, state)
     changes = [_with_our_hooks(path, hooks, agent.begins, put_in.get(str(path), ()))]
     if agent.skills:
         changes += _skills(Path(agent.skills(with_home(environment))), put_in)
@@ -303,11 +307,6 @@ def find_agents(environment: Mapping[str, str] = os.environ) -> list[str]:
     return found
 
 
-def _command(target: str, event: str, database: str | None) -> str:
-    """Return the command line that an agent runs at an event, in whatever shell it uses."""
-    return join_command([*lasting_command(), "hook", target, event, *database_options(database)])
-
-
 def database_options(database: str | None) -> list[str]:
     """Return the option that names a database, by its full path."""
     return ["--db", str(Path(database).expanduser().absolute())] if database else []
@@ -392,6 +391,11 @@ def read_records(state: Path) -> dict[str, list[dict[str, Any]]]:
         hint = "Remove it: without it our entries are looked for in the settings."
         raise UsageFault(f"{file}, the record of what was installed, is damaged", hint) from fault
     return recorded
+
+
+def list_pieces(name: str, state: Path) -> dict[str, tuple[str, ...]]:
+    """Return what was put into each file under a name of a record. Raises UsageFault, OSError."""
+    return {record["path"]: tuple(record["pieces"]) for record in read_records(state).get(name, [])}
 
 
 def _record(target: str, changes: list[SettingsChange], state: Path) -> None:

@@ -124,18 +124,13 @@ def with_hooks(
     is_ours: re.Pattern[str],
     pieces: Sequence[str] = (),
 ) -> Edited:
-    """Return the settings with an entry for each event, and with missing top-level members.
+    """Return the settings, blank for a file to be made, with the entries of each event and missing top-level members.
 
-    Args:
-        text: the settings as they are; blank for a file to be made.
-        hooks: by event the entries to add. Where they are there already, nothing changes; others of ours, such as those
-            of an installation that has moved, make room for them.
-        extra: top-level members that a settings file of this agent has to have, such as `version`.
-        is_ours: found in the entries that we made.
-        pieces: what was put into this text before.
+    Where the entries are there already, nothing changes; others of ours, such as those of an installation that has moved, make
+    room for them. `pieces` were put into this text before.
     """
     return _insert_again(
-        text, pieces, lambda text: without_ours(text, is_ours), lambda text: _add_hooks(text, hooks, extra)
+        text, pieces, lambda old: without_ours(old, is_ours), lambda bare: _add_hooks(bare, hooks, extra)
     )
 
 
@@ -188,7 +183,8 @@ def _appended(edited: Edited, container: Node, value: Any, depth: int, key: str 
     The container's elements are indented `depth` times.
     """
     text = edited.text
-    unit = _indentation(text)
+    indented = re.search(r"\n([ \t]+)\S", text)
+    unit = indented[1] if indented else "  "
     label = "" if key is None else f"{json.dumps(key)}: "
     inside = json.dumps(value, indent=unit, ensure_ascii=False).replace("\n", "\n" + unit * depth)
     piece = f"\n{unit * depth}{label}{inside}"
@@ -200,11 +196,6 @@ def _appended(edited: Edited, container: Node, value: Any, depth: int, key: str 
     if "\r\n" in text:
         piece = piece.replace("\n", "\r\n")
     return Edited(text[: container.last] + piece + text[container.last :], (*edited.pieces, piece))
-
-
-def _indentation(text: str) -> str:
-    found = re.search(r"\n([ \t]+)\S", text)
-    return found[1] if found else "  "
 
 
 def without_pieces(text: str, pieces: Sequence[str]) -> str | None:
@@ -251,31 +242,21 @@ def without_ours(text: str, is_ours: re.Pattern[str]) -> str:
 
 
 def with_member(text: str, parent: str, key: str, value: Any, pieces: Sequence[str] = ()) -> Edited:
-    """Return the settings with one member of a top-level object, such as a server of `mcpServers`.
+    """Return the settings with one member of a top-level object, such as a server of `mcpServers`, in place of an older one.
 
-    Args:
-        text: the settings as they are; blank for a file to be made.
-        parent: the key of the object.
-        key: the key of the member. One that exists is replaced.
-        value: the member.
-        pieces: what was put into this text before.
+    The text may be blank, for a file to be made. `pieces` were put into it before.
     """
-    return _insert_again(
-        text,
-        pieces,
-        lambda text: without_member(text, parent, key),
-        lambda text: _add_member(text, parent, key, value),
-    )
 
+    def add(bare: str) -> Edited:
+        if not bare.strip():
+            return _make(bare, {parent: {key: value}})
+        root = scan(bare)
+        above = _members(root).get(parent)
+        if above is None:
+            return _appended(Edited(bare), root, {key: value}, 1, parent)
+        return _appended(Edited(bare), above, value, 2, key)
 
-def _add_member(text: str, parent: str, key: str, value: Any) -> Edited:
-    if not text.strip():
-        return _make(text, {parent: {key: value}})
-    root = scan(text)
-    above = _members(root).get(parent)
-    if above is None:
-        return _appended(Edited(text), root, {key: value}, 1, parent)
-    return _appended(Edited(text), above, value, 2, key)
+    return _insert_again(text, pieces, lambda old: without_member(old, parent, key), add)
 
 
 def find_member(text: str, parent: str, key: str) -> Any:

@@ -24,6 +24,7 @@ from pastchats_memory.hooks.install import (
     database_options,
     explain_os_errors,
     lasting_command,
+    list_pieces,
     missing_folders,
     read_records,
     read_settings,
@@ -66,7 +67,7 @@ def plan_server(
         return []
     path = Path(agent.servers(with_home(environment)))
     before = read_settings(path)
-    pieces = _find_pieces(path, target, state)
+    pieces = list_pieces(record_name(target), state).get(str(path), ())
     present = _find_entry(path, before)
     if present is not None and not pieces:
         if "command" in present and not _is_program_there(present):
@@ -108,12 +109,6 @@ def _find_recorded(target: str, state: Path) -> Iterator[tuple[dict[str, Any], s
         entry = _find_entry(path, text)
         if text is not None and entry is not None:
             yield record, text, entry
-
-
-def _find_pieces(path: Path, target: str, state: Path) -> tuple[str, ...]:
-    """Return what was put into a file before."""
-    records = read_records(state).get(record_name(target), [])
-    return next((tuple(record["pieces"]) for record in records if record["path"] == str(path)), ())
 
 
 def _is_program_there(entry: Mapping[str, Any]) -> bool:

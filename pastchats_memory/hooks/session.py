@@ -44,6 +44,15 @@ def claim(folder: Path, session: str, key: str) -> bool:
     return True
 
 
+def claim_once(folder: Path | None, session: str | None, key: str) -> bool:
+    """Return whether a session gets something for the first time, as far as that can be known: better twice than never."""
+    if folder is None or session is None:
+        return True
+    with suppress(OSError):
+        return claim(folder, session, key)
+    return True
+
+
 def note_compaction(folder: Path, session: str) -> None:
     """Remember that the context of a session is compacted now."""
     file = _file(folder, session).with_suffix(".compacted")

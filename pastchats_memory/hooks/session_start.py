@@ -5,7 +5,6 @@ Every function raises MemoryFault if the database or the configuration cannot be
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,7 +38,7 @@ def greet(event: HookEvent, database: str | None, format_: Format) -> str | None
     """
     if (state := find_state(database)) is not None:
         session.forget_old(state)
-    config = _load(event, database)
+    config = load(database, here=event.here)
     with open_database(config.database, create=False, vec0=False) as opened, opened.snapshot():
         if event.source == "compact":
             packet = _find_lost(opened, event, format_, config)
@@ -52,22 +51,19 @@ def greet(event: HookEvent, database: str | None, format_: Format) -> str | None
         f"pastchats-memory holds {count:,} turns of earlier conversations on this machine. "
         "Before new work: pastchats-memory recall 'the task in a few words' (one item whole: pastchats-memory show ID)."
     )
-    is_new = packet is not None and _claim(database, event)
+    is_new = packet is not None and session.claim_once(state, event.session, WHERE)
     return f"{line}\n{render_packet(packet)}" if packet and is_new else line
 
 
 def recall_where(event: HookEvent, database: str | None) -> str | None:
     """Return where the last session here stopped, for the first prompt of a session that has not got it yet."""
-    config = _load(event, database)
+    config = load(database, here=event.here)
     with open_database(config.database, create=False, vec0=False) as opened, opened.snapshot():
         if event.session and turns.count_turns(opened, utf8(event.session)):
             return None
         packet = _find_where(opened, event, event.session)
-    return render_packet(packet) if packet and _claim(database, event) else None
-
-
-def _load(event: HookEvent, database: str | None) -> Config:
-    return load(database, here=event.here)
+    is_new = packet is not None and session.claim_once(find_state(database), event.session, WHERE)
+    return render_packet(packet) if packet and is_new else None
 
 
 def _find_lost(opened: Database, event: HookEvent, format_: Format, config: Config) -> Packet | None:
@@ -86,13 +82,3 @@ def _find_where(opened: Database, event: HookEvent, not_conversation: str | None
         return None
     project = utf8(project_at(event.cwd))
     return find_last_packet(opened, project, Path(event.cwd), not_conversation and utf8(not_conversation))
-
-
-def _claim(database: str | None, event: HookEvent) -> bool:
-    """Return whether the session gets the packet for the first time."""
-    state = find_state(database)
-    if state is None or event.session is None:
-        return True
-    with suppress(OSError):  # without a folder that can be written, a repeated packet is better than none
-        return session.claim(state, event.session, WHERE)
-    return True

@@ -41,6 +41,16 @@ def encode_path(path: str) -> str:
     return os.fsencode(path).decode("utf-8", "surrogateescape")
 
 
+def write_small(state: str, folder: str, name: str, text: str) -> None:
+    """Write a small file below the folder of the hooks' state, in place of an older one. Raises OSError."""
+    os.makedirs(f"{state}/{folder}", mode=0o700, exist_ok=True)  # noqa: PTH103 - pathlib is imported by few prompts
+    file = os.open(f"{state}/{folder}/{name}", os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+    try:
+        os.write(file, text.encode())
+    finally:
+        os.close(file)
+
+
 def is_any_waiting(folder: str) -> bool:
     """Check whether a request waits, since the process that was to fulfil it was killed."""
     try:

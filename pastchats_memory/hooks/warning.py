@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
@@ -96,9 +95,10 @@ def _answer(
 
     with open_database(config.database, vec0=False) as opened:
         known = find(opened, is_given) and find(_hide_private(opened, utf8(project_at(event.cwd))), is_given)
-    if known is None or not _claim(state, event.session, f"{known.what} {compacted}"):
+    if known is None:
         return None
-    return render_warning(known)
+    key = sha256(f"{known.what} {compacted}".encode()).hexdigest()[:16]
+    return render_warning(known) if session.claim_once(state, event.session, key) else None
 
 
 def _hide_private(database: Database, project: str) -> Database:
@@ -116,12 +116,3 @@ def _find_actions(event: HookEvent, project: str) -> list[PlannedCommand | Plann
         return [PlannedCommand(utf8(call.command), project)]
     files = utf8(call.label).partition(" ")[2].split(", ")
     return [PlannedEdit(path, project) for path in files] if is_editor(call.name) else []
-
-
-def _claim(state: Path | None, name: str | None, what: str) -> bool:
-    """Return whether the session gets this cure for the first time, also if two calls ask at once."""
-    if state is None or name is None:
-        return True
-    with suppress(OSError):  # without a folder that can be written, a repeated line is better than none
-        return session.claim(state, name, sha256(what.encode()).hexdigest()[:16])
-    return True

@@ -134,11 +134,7 @@ def list_sources(context: Context) -> list[dict[str, Any]]:
 
 
 async def forward(
-    client: httpx.AsyncClient,
-    upstream: Upstream,
-    chat: Chat,
-    sources: list[dict[str, Any]],
-    authorization: str | None,
+    client: httpx.AsyncClient, upstream: Upstream, chat: Chat, sources: list[dict[str, Any]], authorization: str | None
 ) -> Response:
     """Forward a chat request, and return the endpoint's answer, whole or as a stream, with the sources.
 
@@ -186,11 +182,7 @@ def _select_headers(reply: httpx.Response) -> dict[str, str]:
 
 
 def _answer(
-    upstream: Upstream,
-    reply: httpx.Response,
-    body: bytes,
-    headers: Mapping[str, str],
-    added: Mapping[str, object],
+    upstream: Upstream, reply: httpx.Response, body: bytes, headers: Mapping[str, str], added: Mapping[str, object]
 ) -> Response:
     """Return the endpoint's answer with further keys.
 

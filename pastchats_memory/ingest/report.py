@@ -27,9 +27,7 @@ class FileReport:
     skipped: Annotated[Count, "Turns that were stored already."] = 0
     forgotten: Annotated[Count, "Turns and tasks that were left out because they are forgotten."] = 0
     is_unchanged: Annotated[
-        bool,
-        "True: the file was not read again; the other fields are from its last reading.",
-        Shown("unchanged"),
+        bool, "True: the file was not read again; the other fields are from its last reading.", Shown("unchanged")
     ] = False
     reason: Annotated[str | None, Narrowed("format", (None,), {"type": "string", "minLength": 1})] = None
     """Why the file, or a part of it, was not indexed."""

@@ -121,12 +121,10 @@ UNJUDGED = Question(
     ),
 )
 TIMELINE = Question(
-    "timeline",
-    (PROJECT, SINCE, UNTIL, LIMIT._replace(help="Conversations at most.", default=100, most=MOST_HITS)),
+    "timeline", (PROJECT, SINCE, UNTIL, LIMIT._replace(help="Conversations at most.", default=100, most=MOST_HITS))
 )
 DIGEST = Question(
-    "digest",
-    (PROJECT, SINCE, UNTIL, LIMIT._replace(help="Lines of each section at most.", default=20, most=MOST_HITS)),
+    "digest", (PROJECT, SINCE, UNTIL, LIMIT._replace(help="Lines of each section at most.", default=20, most=MOST_HITS))
 )
 TASKS = Question(
     "list_tasks",

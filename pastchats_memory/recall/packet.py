@@ -242,17 +242,19 @@ def _list_decisions(rows: Sequence[Item]) -> Iterator[PacketLine]:
 
 def _list_changes(rows: Sequence[Item]) -> Iterator[PacketLine]:
     """Yield the changed files, each with the last turn that changed it."""
-    uses = [(name, row) for row in rows for name in changed_files(row, outside=None)]
-    last = dict(uses)
-    yield from (_line("changed", one_line(name), last[name]) for name in _order_uses(name for name, _ in uses))
+    return _list_files("changed", [(name, row) for row in rows for name in changed_files(row, outside=None)])
 
 
 def _list_reads(rows: Sequence[Item]) -> Iterator[PacketLine]:
     """Yield the files that were read and not changed, each with the last turn that read it."""
     changed = {name for row in rows for name in changed_files(row, outside=None)}
     uses = [(name, row) for row in rows for name in read_files(row, outside=None) if name not in changed]
+    return _list_files("read", uses)
+
+
+def _list_files(section: str, uses: Sequence[tuple[str, Item]]) -> Iterator[PacketLine]:
     last = dict(uses)
-    yield from (_line("read", one_line(name), last[name]) for name in _order_uses(name for name, _ in uses))
+    return (_line(section, one_line(name), last[name]) for name in _order_uses(name for name, _ in uses))
 
 
 def _list_commands(rows: Sequence[Item]) -> Iterator[PacketLine]:

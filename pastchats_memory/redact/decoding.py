@@ -191,7 +191,5 @@ def join_wrapped_tokens(text: str) -> Iterator[DecodedPart]:
 def _join(text: str, stretches: list[tuple[int, int]]) -> DecodedPart:
     lengths = accumulate((end - start for start, end in stretches[:-1]), initial=0)
     return DecodedPart(
-        "".join(text[start:end] for start, end in stretches),
-        tuple(lengths),
-        tuple(start for start, _ in stretches),
+        "".join(text[start:end] for start, end in stretches), tuple(lengths), tuple(start for start, _ in stretches)
     )

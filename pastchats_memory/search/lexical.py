@@ -121,10 +121,7 @@ def find_matches(database: Database, terms: Terms, filters: Filters, passing: Id
     Finding all rows that pass (`passing`) reads thousands of pages, so they may be unknown.
     """
     plain = [word for word in terms.importances if subword_text(word) is None]
-    found = {
-        **fulltext.postings(database, plain, filters),
-        **subword_postings(database, terms.subwords, terms.weights),
-    }
+    found = {**fulltext.postings(database, plain, filters), **subword_postings(database, terms.subwords, terms.weights)}
     every = np.concatenate([np.empty(0, np.int64), *(rows.ids for rows in found.values())])
     ceilings = np.concatenate([np.empty(0), *(terms.importances[word] * rows.ceilings for word, rows in found.items())])
     order = np.argsort(every, kind="stable")

@@ -207,11 +207,7 @@ def _rows_per_hit(database: Database) -> int:
 
 
 def _build_page(
-    database: Database,
-    request: Request,
-    ranked: Sequence[Ranked],
-    matches: Matches,
-    query_vector: _QueryVector | None,
+    database: Database, request: Request, ranked: Sequence[Ranked], matches: Matches, query_vector: _QueryVector | None
 ) -> tuple[Hit, ...]:
     """Return the hits of the requested page of those that pass the request's thresholds."""
     last = request.limit * request.page

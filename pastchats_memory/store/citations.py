@@ -96,8 +96,7 @@ def _rows_of(database: Database, source: Source, filters: Filters, turns: str, t
         ("tasks", of_tasks, "s.path", source.path, tasks),
     ):
         for id_, *place, shown_id, project, text in database.run(
-            f"{select} WHERE {owner} = ? AND {condition} AND {where} ORDER BY 3, p.id",
-            (value, *values),
+            f"{select} WHERE {owner} = ? AND {condition} AND {where} ORDER BY 3, p.id", (value, *values)
         ):
             yield CitedRow(id_, kind == "tasks", shown_id, project, text, CitedPlace(*place))
 

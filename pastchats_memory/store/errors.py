@@ -57,12 +57,7 @@ TRANSLATIONS: tuple[tuple[type[apsw.Error], type[StoreFault], str, str], ...] = 
         "reading or writing the database failed",
         "Check the disk; `pastchats-memory doctor` tells whether the database is whole.",
     ),
-    (
-        apsw.NoMemError,
-        StoreFault,
-        "SQLite ran out of memory",
-        "Close other programs and run the same command again.",
-    ),
+    (apsw.NoMemError, StoreFault, "SQLite ran out of memory", "Close other programs and run the same command again."),
 )
 """Faults of the environment: apsw's class, ours, message and hint; the first match wins. Any other apsw error is a bug."""
 _DAMAGE = LazyPattern(

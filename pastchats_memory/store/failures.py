@@ -21,20 +21,9 @@ MAX_WORDS = 5
 CONTENT_CHARS = 1200
 """Characters of a row: a command, and the start of its result."""
 COLUMNS = (
-    "source_project",
-    "conversation_id",
-    "prompt_id",
-    "program",
-    "word",
-    "is_missing",
-    "folder",
-    "action",
-    "error",
-    "has_passed",
-    "kind",
-    "cure",
-    "cure_id",
-)
+    "source_project", "conversation_id", "prompt_id", "program", "word", "is_missing", "folder", "action", "error", "has_passed",
+    "kind", "cure", "cure_id",
+)  # fmt: skip
 _WORD = re.compile(r"[^\W_]+")
 _TURN = (
     f"p.id, p.source_project, p.turn_index, p.role, substr(p.content, 1, {CONTENT_CHARS}), p.metadata_json, p.timestamp"

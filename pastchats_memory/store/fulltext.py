@@ -255,10 +255,7 @@ def find_phrase(database: Database, phrase: str, filters: Filters) -> Ids:
 
 def _indexes(filters: Filters) -> list[str]:
     """Return the names of the indexes; turns come first, since their ids are lower."""
-    return [
-        *([] if filters.of_tasks else ["prompts_fts"]),
-        *([] if filters.of_turns else ["task_texts_fts"]),
-    ]
+    return [*([] if filters.of_tasks else ["prompts_fts"]), *([] if filters.of_turns else ["task_texts_fts"])]
 
 
 FULL_TEXT = ("prompts_fts", "tool_calls_fts", "task_texts_fts", "trigrams")

@@ -148,8 +148,7 @@ def find_epics(database: Database, title: str) -> list[int]:
 def owner_of(database: Database, table: str, id_: int) -> int | None:
     """Return the task of a row of `task_comments` or `task_attachments`."""
     found = database.value(
-        f"SELECT id FROM visible_tasks WHERE id = (SELECT task_id FROM visible_{table} WHERE id = ?)",
-        (id_,),
+        f"SELECT id FROM visible_tasks WHERE id = (SELECT task_id FROM visible_{table} WHERE id = ?)", (id_,)
     )
     return None if found is None else int(found)
 

@@ -146,9 +146,7 @@ class SimilarTask:
     task: Annotated[StoredTask, Flat(but=("parts",))]
     match: Annotated[SimilarityScore, Flat()]
     similarity: Annotated[
-        float | None,
-        {"minimum": -1, "maximum": 1},
-        "Cosine of the texts; null if they were compared by words alone.",
+        float | None, {"minimum": -1, "maximum": 1}, "Cosine of the texts; null if they were compared by words alone."
     ]
 
 

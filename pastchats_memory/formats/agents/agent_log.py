@@ -100,10 +100,5 @@ def _all_results_of(message: Json) -> Iterator[tuple[str, ToolResult]]:
 
 
 AGENT_LOG = Format(
-    name="agent-log",
-    version=5,
-    detect=detect,
-    read=_Session.read,
-    is_specific=False,
-    verified="2026-11",
+    name="agent-log", version=5, detect=detect, read=_Session.read, is_specific=False, verified="2026-11"
 )

@@ -48,10 +48,5 @@ def read(source: SourceFile) -> Iterator[Turn]:
 
 
 PLAN_FILES = Format(
-    name="plan-files",
-    version=1,
-    detect=detect,
-    read=read,
-    kinds=frozenset({"notes"}),
-    verified="2026-11",
+    name="plan-files", version=1, detect=detect, read=read, kinds=frozenset({"notes"}), verified="2026-11"
 )

@@ -83,10 +83,5 @@ def _insert_pasted(text: str, fields: Json) -> str:
 
 
 PROMPT_HISTORY = Format(
-    name="prompt-history",
-    version=3,
-    detect=detect,
-    read=read,
-    fidelity=PROMPTS,
-    verified="2026-11",
+    name="prompt-history", version=3, detect=detect, read=read, fidelity=PROMPTS, verified="2026-11"
 )

@@ -146,9 +146,5 @@ def _add_document(builder: SessionBuilder, title: str, text: str, at: Position) 
 
 
 CLAUDE_AI = ClaudeAi().as_format(
-    "claude-ai",
-    4,
-    service="claude-ai",
-    locations=in_downloads("data-20??-*.zip"),
-    verified="2026-11",
+    "claude-ai", 4, service="claude-ai", locations=in_downloads("data-20??-*.zip"), verified="2026-11"
 )

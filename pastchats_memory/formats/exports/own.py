@@ -57,9 +57,4 @@ def _task(fields: Json, item: Record) -> Task:
     )
 
 
-OWN_EXPORT = Format(
-    name="export",
-    version=1,
-    detect=detect,
-    read=read,
-)
+OWN_EXPORT = Format(name="export", version=1, detect=detect, read=read)

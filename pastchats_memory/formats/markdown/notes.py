@@ -186,11 +186,4 @@ def _first_day(text: str) -> str | None:
     return iso_utc(found[0], LOCAL) if found else None
 
 
-NOTES = Format(
-    name="notes",
-    version=4,
-    detect=detect,
-    read=read,
-    is_specific=False,
-    kinds=frozenset({"notes"}),
-)
+NOTES = Format(name="notes", version=4, detect=detect, read=read, is_specific=False, kinds=frozenset({"notes"}))

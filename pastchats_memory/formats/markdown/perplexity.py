@@ -74,10 +74,5 @@ def _answer(lines: Sequence[str]) -> str:
 
 
 PERPLEXITY = Format(
-    name="perplexity",
-    version=2,
-    service="perplexity",
-    detect=detect,
-    read=_Thread.read,
-    is_specific=False,
+    name="perplexity", version=2, service="perplexity", detect=detect, read=_Thread.read, is_specific=False
 )

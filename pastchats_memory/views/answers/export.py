@@ -23,8 +23,7 @@ class ExportedTurnView(View):
     echo_hash: str | None
     metadata: OpenMetadata
     places: Annotated[
-        list[tuple[str, Count, int | None]],
-        "Places where the turn was seen: path, first line, and last line or null.",
+        list[tuple[str, Count, int | None]], "Places where the turn was seen: path, first line, and last line or null."
     ]
     folder: Annotated[str | None, "Folder of the project."]
     is_private: Annotated[bool, "True: text of the project is recalled only inside it."]

@@ -34,11 +34,7 @@ class ForgottenFields(View):
 
     outcome: Annotated[Literal["forgotten"], At("", lambda _: "forgotten")]
     counts: Annotated[ForgetResult, At(""), Flat(COUNTS)]
-    results: Annotated[
-        Sequence[Forgetting],
-        At("", _list_runs),
-        ONE,
-    ]
+    results: Annotated[Sequence[Forgetting], At("", _list_runs), ONE]
     warnings: Annotated[Warnings, At("mentions", describe_mentions)]
 
 

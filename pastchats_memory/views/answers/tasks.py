@@ -63,9 +63,7 @@ class CaptureBody(NamedTuple):
     """Output of `capture --json`."""
 
     outcome: Annotated[
-        str,
-        one_of("created", "commented", "found"),
-        "found: there is a similar task, and nothing was written.",
+        str, one_of("created", "commented", "found"), "found: there is a similar task, and nothing was written."
     ]
     similar: SimilarTask | None
     results: Annotated[

@@ -118,8 +118,4 @@ def parse_prompt(text: str) -> UserText:
     return UserText() if is_injected(text) else UserText(text)
 
 
-DIALECT = COMMON | Dialect(
-    prompts=(parse_prompt,),
-    polling=("write_stdin",),
-    never_ran=_WORDS["never_ran"],
-)
+DIALECT = COMMON | Dialect(prompts=(parse_prompt,), polling=("write_stdin",), never_ran=_WORDS["never_ran"])

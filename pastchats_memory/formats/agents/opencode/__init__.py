@@ -39,10 +39,7 @@ if TYPE_CHECKING:
 
 SESSIONS = ("session", "session_v2")
 """Tables of sessions, of OpenCode 1 and 2. A session that OpenCode 2 took over is in both."""
-TABLES = {
-    "message": frozenset({"id", "session_id", "data"}),
-    "part": frozenset({"id", "message_id", "data"}),
-}
+TABLES = {"message": frozenset({"id", "session_id", "data"}), "part": frozenset({"id", "message_id", "data"})}
 TABLES_OF_V2 = {"session_message": frozenset({"id", "session_id", "type", "data"})}
 """The tables of OpenCode 2, which may be next to those of OpenCode 1."""
 

@@ -8,13 +8,7 @@ from __future__ import annotations
 from pastchats_memory.formats.agents.opencode.session import ABORTED, MESSAGE_PREFIX, Lines, StoredMessage, first_line
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
 
-SPEAKERS = {
-    "user": "user",
-    "shell": "user",
-    "skill": "user",
-    "assistant": "assistant",
-    "compaction": "assistant",
-}
+SPEAKERS = {"user": "user", "shell": "user", "skill": "user", "assistant": "assistant", "compaction": "assistant"}
 """The role of each type of message. Other types have no text, such as a change of model or folder."""
 _BEGUN, _DONE = "<shell ", "</shell>"
 

@@ -148,11 +148,5 @@ def locations(environment: Environment) -> Iterator[Path]:
 
 
 LLM_LOGS = Format(
-    name="llm-logs",
-    version=4,
-    service="llm",
-    detect=detect,
-    read=read,
-    program="llm",
-    locations=locations,
+    name="llm-logs", version=4, service="llm", detect=detect, read=read, program="llm", locations=locations
 )

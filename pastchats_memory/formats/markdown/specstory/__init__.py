@@ -285,10 +285,5 @@ def _locate(part: _Part, start: int, end: int) -> Position:
 
 
 SPECSTORY = Format(
-    name="specstory",
-    version=15,
-    detect=detect,
-    read=read,
-    verified="Markdown v2.1.0, 2026-11",
-    fidelity=2,
+    name="specstory", version=15, detect=detect, read=read, verified="Markdown v2.1.0, 2026-11", fidelity=2
 )

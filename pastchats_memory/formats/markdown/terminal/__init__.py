@@ -320,10 +320,5 @@ def _continues(lines: list[str]) -> bool:
 
 
 SCROLLBACK = Format(
-    name="scrollback",
-    version=16,
-    detect=detect,
-    read=_Screen.read,
-    verified="2026-11",
-    is_specific=False,
+    name="scrollback", version=16, detect=detect, read=_Screen.read, verified="2026-11", is_specific=False
 )

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pastchats_memory.formats.base.checkpoint import CannotResume, Checkpoint
-from pastchats_memory.formats.base.source import NotText, SourceFile, mapping_of
+from pastchats_memory.formats.base.source import NotText, SourceFile
+from pastchats_memory.formats.base.values import mapping_of
 from pastchats_memory.model import TURN_KINDS, Task, TaskState, Turn
 from pastchats_memory.text.clean import clean_turn
 

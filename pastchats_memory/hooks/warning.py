@@ -14,7 +14,6 @@ from pathlib import Path
 from pastchats_memory.config import load, private_among
 from pastchats_memory.episodes.known_failures import KnownFailure, PlannedCommand, PlannedEdit, find_after, find_before
 from pastchats_memory.files.project import project_at
-from pastchats_memory.formats.base.source import mapping_of, text_of
 from pastchats_memory.formats.base.tools import (
     ToolCall,
     has_failed,
@@ -23,6 +22,7 @@ from pastchats_memory.formats.base.tools import (
     parse_result,
     split_exit_code,
 )
+from pastchats_memory.formats.base.values import mapping_of, text_of
 from pastchats_memory.hooks import session
 from pastchats_memory.hooks.event import HookEvent
 from pastchats_memory.hooks.state import find_state

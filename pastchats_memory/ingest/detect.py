@@ -9,7 +9,8 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.formats.base.checkpoint import Checkpoint
 from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.key_map import list_record_keys
-from pastchats_memory.formats.base.source import BadJson, NotText, SourceFile
+from pastchats_memory.formats.base.source import NotText, SourceFile
+from pastchats_memory.formats.base.values import BadJson
 from pastchats_memory.formats.registry import all_formats, detect_format, mapped_format
 from pastchats_memory.ingest.changes import Plan, has_same_bytes, recipe_of
 from pastchats_memory.ingest.discover import Candidate

@@ -7,8 +7,8 @@ from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import CERTAIN, Format, has_record
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import Position
-from pastchats_memory.formats.base.source import Json
 from pastchats_memory.formats.base.tools import ToolResult
+from pastchats_memory.formats.base.values import Json
 
 
 class Scribe(AgentSession):

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from pastchats_memory.formats.base import json_scanner, source
 from pastchats_memory.formats.base.json_scanner import Scanner, Torn
-from pastchats_memory.formats.base.source import BadJson, Element, SourceFile
+from pastchats_memory.formats.base.source import Element, SourceFile
+from pastchats_memory.formats.base.values import BadJson
 from pastchats_memory.model import Unreadable
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False) | st.text()

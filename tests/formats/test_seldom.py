@@ -13,8 +13,9 @@ from pastchats_memory.formats.agents.cursor import CURSOR
 from pastchats_memory.formats.base import json_scanner, source
 from pastchats_memory.formats.base.json_scanner import Scanner, Torn
 from pastchats_memory.formats.base.markdown import front_matter, in_details
-from pastchats_memory.formats.base.source import BadJson, NotText, SourceFile
+from pastchats_memory.formats.base.source import NotText, SourceFile
 from pastchats_memory.formats.base.tools import ToolResult, parse_result
+from pastchats_memory.formats.base.values import BadJson
 from pastchats_memory.formats.exports.chatgpt import CHATGPT
 from pastchats_memory.formats.exports.open_webui import OPEN_WEBUI
 from pastchats_memory.formats.generic import MESSAGES

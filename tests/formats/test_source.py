@@ -10,7 +10,8 @@ import pytest
 from pastchats_memory.files import foreign_sqlite
 from pastchats_memory.formats.base import source as source_module
 from pastchats_memory.formats.base.sibling_files import read_sibling
-from pastchats_memory.formats.base.source import MISSES, BadJson, NotText, Places, Record, SourceFile, parse_json
+from pastchats_memory.formats.base.source import MISSES, NotText, Places, Record, SourceFile
+from pastchats_memory.formats.base.values import BadJson, parse_json
 from pastchats_memory.formats.registry import all_formats, detect_format
 from pastchats_memory.model import Unreadable
 

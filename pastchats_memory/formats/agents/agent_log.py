@@ -13,9 +13,10 @@ from pastchats_memory.formats.base.chat_messages import PICTURES, blocks_of, cal
 from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo, count_images, texts_of
 from pastchats_memory.formats.base.session_names import NAMELESS, session_name
-from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.thoughts import without_thoughts
 from pastchats_memory.formats.base.tools import ToolResult
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
 from pastchats_memory.formats.base.visible_words import visible_words
 from pastchats_memory.formats.registry import any_dialect
 
@@ -43,7 +44,7 @@ def _place_of_list(source: SourceFile) -> tuple[str, ...] | None:
     """Return the keys down to a document's list of messages, or None."""
     document = source.outline
     lists = [((), document), *(((key,), value) for key, value in mapping_of(document).items() if key in NAMELESS)]
-    return next((place for place, found in lists if _is_log([mapping_of(item) for item in list_of(found)])), None)
+    return next((place for place, found in lists if _is_log(objects_of(found))), None)
 
 
 class _Session(AgentSession):

@@ -9,8 +9,9 @@ from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of, texts_of
-from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, number_of, text_of
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
+from pastchats_memory.formats.base.values import Json, mapping_of, number_of, objects_of, text_of
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 THREAD = "T-"
@@ -36,7 +37,7 @@ class _Session(AgentSession):
     def session_info(self) -> SessionInfo:
         thread = mapping_of(self.source.outline)
         initial = mapping_of(mapping_of(thread.get("env")).get("initial"))
-        trees = [mapping_of(tree) for tree in list_of(initial.get("trees"))]
+        trees = objects_of(initial.get("trees"))
         names = [name for tree in trees if (name := text_of(tree.get("displayName")))]
         cwd = next((path for tree in trees if (path := folder_of(tree.get("uri")))), folder_of(initial.get("cwd")))
         return SessionInfo(
@@ -59,7 +60,7 @@ class _Session(AgentSession):
         time = mapping_of(record.get("meta")).get("sentAt") or mapping_of(record.get("usage")).get("timestamp")
         own_id = f"{self.builder.info.conversation_id}:{number}" if isinstance(number, int | str) else ""
         at = Position(line, time, own_id)
-        blocks = [mapping_of(block) for block in list_of(content)]
+        blocks = objects_of(content)
         if role == INFO:
             self._add_info(blocks, at)
             return None

@@ -16,9 +16,9 @@ from pastchats_memory.formats.base.companions import named_after
 from pastchats_memory.formats.base.format import Format, has_record
 from pastchats_memory.formats.base.locations import below_home
 from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of
-from pastchats_memory.formats.base.source import Json, list_of, mapping_of, number_of, text_of, value_of
 from pastchats_memory.formats.base.tags import spans, without_spans
 from pastchats_memory.formats.base.tools import ToolResult
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, number_of, objects_of, text_of, value_of
 
 PERSON, MODEL = "USER_EXPLICIT", "MODEL"
 SHORT, FULL = "transcript.jsonl", "transcript_full"
@@ -103,7 +103,7 @@ class _Session(AgentSession):
                 self.builder.queue.flag("api_error")
             case name if name in ANSWERS:
                 self.builder.add_answer(text, at)
-        for place, call in enumerate(map(mapping_of, list_of(record.get("tool_calls")))):
+        for place, call in enumerate(objects_of(record.get("tool_calls"))):
             self._add_call(call, f"{own_id or line}.{place}")
         is_result = record.get("source") == MODEL and kind not in NO_RESULTS
         if is_result or (kind == "ERROR_MESSAGE" and self.waiting):

@@ -13,8 +13,9 @@ from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.locations import below_folder
 from pastchats_memory.formats.base.session import Position, SessionInfo, count_images, folder_of, texts_of
 from pastchats_memory.formats.base.sibling_files import read_sibling_json
-from pastchats_memory.formats.base.source import BadJson, Json, SourceFile, list_of, mapping_of, parse_json, text_of
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import ToolResult
+from pastchats_memory.formats.base.values import BadJson, Json, list_of, mapping_of, objects_of, parse_json, text_of
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 FAILED = ("errored",)
@@ -82,11 +83,11 @@ class _Session(AgentSession):
 
     def _add_tools(self, item: Json, at: Position) -> None:
         """Add the calls of an answer, and their failures if the item has their states."""
-        for call in map(mapping_of, list_of(mapping_of(item.get("message")).get("toolCalls"))):
+        for call in objects_of(mapping_of(item.get("message")).get("toolCalls")):
             function = mapping_of(call.get("function"))
             self.builder.add_call(text_of(call.get("id")), text_of(function.get("name")), function.get("arguments"))
-        for state in map(mapping_of, list_of(item.get("toolCallStates"))):
-            parts = [mapping_of(part) for part in list_of(state.get("output"))]
+        for state in objects_of(item.get("toolCallStates")):
+            parts = objects_of(state.get("output"))
             has_failed = any(text_of(part.get("status")).startswith(COMMAND_FAILED) for part in parts)
             if has_failed or state.get("status") in FAILED:
                 texts = [text_of(part.get("content")) for part in parts]
@@ -95,7 +96,7 @@ class _Session(AgentSession):
 
 def _start_of(session_id: str, folder: Path) -> str | None:
     """Return the start of a session by the folder's list of sessions, or None."""
-    entries = map(mapping_of, list_of(read_sibling_json(folder / "sessions.json")))
+    entries = objects_of(read_sibling_json(folder / "sessions.json"))
     dates = (entry.get("dateCreated") for entry in entries if entry.get("sessionId") == session_id)
     return next((to_the_minute(iso_utc(date)) for date in dates), None)
 

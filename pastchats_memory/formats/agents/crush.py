@@ -14,10 +14,10 @@ from typing import ClassVar
 from pastchats_memory.formats.base.format import Format, resume_with
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
-from pastchats_memory.formats.base.source import Json, list_of, mapping_of, parse_json, text_of
 from pastchats_memory.formats.base.sqlite_sessions import SqliteSessions, Tables
 from pastchats_memory.formats.base.tags import without_rim
 from pastchats_memory.formats.base.tools import parse_printed, split_exit_code
+from pastchats_memory.formats.base.values import Json, mapping_of, objects_of, parse_json, text_of
 
 FOLDERS = (".crush", ".opencode")
 """Folders of the database, below the project."""
@@ -55,7 +55,7 @@ class CrushSessions(SqliteSessions):
         rows = self.database.rows("messages", columns, where=where, order=("created_at",))
         for own_id, role, content, model, created, is_summary in rows:
             encoded = content if isinstance(content, bytes) else text_of(content)
-            parts = map(mapping_of, list_of(parse_json(encoded)))
+            parts = objects_of(parse_json(encoded))
             blocks = [mapping_of(part.get("data")) | {"type": part.get("type")} for part in parts]
             builder.model = text_of(model)
             at = Position(1, created, text_of(own_id), branch)

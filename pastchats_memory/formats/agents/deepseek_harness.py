@@ -9,8 +9,8 @@ from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import Format, has_record
 from pastchats_memory.formats.base.locations import below_folder
 from pastchats_memory.formats.base.session import Position, folder_of, texts_of
-from pastchats_memory.formats.base.source import Json, list_of, mapping_of, number_of, parse_json, text_of
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
+from pastchats_memory.formats.base.values import Json, mapping_of, number_of, objects_of, parse_json, text_of
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 TYPED = ("user", "human", "")
@@ -87,7 +87,7 @@ class _Session(AgentSession):
 
     def _add_result(self, data: Json, message: Json, at: Position) -> None:
         """Add the result of a call, which newer versions do not put into a block of its own."""
-        blocks = map(mapping_of, list_of(message.get("content")))
+        blocks = objects_of(message.get("content"))
         block = next((block for block in blocks if block.get("type") == "tool-result"), message)
         failed = block.get("isError") is True or bool(mapping_of(data.get("error")))
         call_id = text_of(block.get("toolCallId")) or text_of(mapping_of(message.get("source")).get("callId"))

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, ClassVar
 from pastchats_memory.formats.base.chat_messages import add_message
 from pastchats_memory.formats.base.format import Format, resume_with
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo, folder_of
-from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of, value_of
 from pastchats_memory.formats.base.sqlite_sessions import SqliteSessions, Tables
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, text_of, value_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,9 +13,10 @@ from pastchats_memory.formats.base.companions import ending_in
 from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.locations import below_home
 from pastchats_memory.formats.base.session import Position, count_images, folder_of, texts_of
-from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tags import REMINDERS, without_spans
 from pastchats_memory.formats.base.tools import parse_printed, text_of_result
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, text_of
 
 SESSIONS, SETTINGS = ".factory/sessions", ".settings.json"
 BLOCKS = ("tool_use", "tool_result")

@@ -11,7 +11,8 @@ from dataclasses import dataclass, fields, replace
 from pastchats_memory.formats.base.checkpoint import Checkpoint
 from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.session import Row
-from pastchats_memory.formats.base.source import Record, Records, SourceFile, mapping_of
+from pastchats_memory.formats.base.source import Record, Records, SourceFile
+from pastchats_memory.formats.base.values import mapping_of
 from pastchats_memory.model import Unreadable
 
 KEYS = ("raw", "record", "entry", "event", "payload", "original")

@@ -10,8 +10,9 @@ from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of, texts_of
-from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, parse_json, text_of, value_of
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, parse_json, text_of, value_of
 
 CALLS = ("toolRequest", "frontendToolRequest")
 TOOLS = (*CALLS, "toolResponse")
@@ -131,7 +132,7 @@ def _form_text(action: Json) -> str:
 
 def _result_text(value: object) -> str:
     """Return the text of a result: the person's copy, if the model has another."""
-    parts = [mapping_of(part) for part in list_of(mapping_of(value).get("content") or value)]
+    parts = objects_of(mapping_of(value).get("content") or value)
     return text_of_result([part for part in parts if _is_shown(part)]) or text_of_result(value)
 
 

@@ -15,10 +15,11 @@ from pastchats_memory.formats.base.companions import named_after
 from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of
 from pastchats_memory.formats.base.sibling_files import read_sibling
-from pastchats_memory.formats.base.source import Json, SourceFile, mapping_of, text_of
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tags import is_tagged, opening_of
 from pastchats_memory.formats.base.thoughts import without_thoughts
 from pastchats_memory.formats.base.tools import ToolResult
+from pastchats_memory.formats.base.values import Json, mapping_of, text_of
 from pastchats_memory.text.timestamps import LOCAL, iso_utc
 
 LOG = "conversation.jsonl"

@@ -21,9 +21,10 @@ from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.locations import below_folder
 from pastchats_memory.formats.base.session import Position, Row, SessionInfo, count_images, texts_of
 from pastchats_memory.formats.base.sibling_files import read_sibling, read_sibling_json
-from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tags import spans, without_spans
 from pastchats_memory.formats.base.tools import ToolResult, parse_printed
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, text_of
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 UPDATES, SENT, SUMMARY = "updates.jsonl", "chat_history", "summary.json"

@@ -16,9 +16,10 @@ from pastchats_memory.formats.base.dialect import COMMON, UserText
 from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.locations import below_folder
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of, texts_of
-from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, parse_json, text_of, value_of
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.sqlite_sessions import SqliteSessions, Tables
 from pastchats_memory.formats.base.tools import ToolResult, parse_printed
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, parse_json, text_of, value_of
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
@@ -109,9 +110,7 @@ def read(source: SourceFile) -> Iterator[Row]:
         return
     if source.shape == "json":
         log = mapping_of(source.document)
-        rows = (
-            [message.get(column) for column in COLUMNS] for message in map(mapping_of, list_of(log.get("messages")))
-        )
+        rows = ([message.get(column) for column in COLUMNS] for message in objects_of(log.get("messages")))
         yield from _build_session(log | {"id": log.get("session_id")}, rows).flush()
         return
     for item in source.records():
@@ -120,7 +119,7 @@ def read(source: SourceFile) -> Iterator[Row]:
         elif not isinstance(session := item.value, dict):
             yield Unreadable(str(source.path), item.line, f"a {type(session).__name__} instead of a session")
         else:
-            messages = map(mapping_of, list_of(session.get("messages")))
+            messages = objects_of(session.get("messages"))
             rows = ([message.get(column) for column in COLUMNS] for message in messages)
             yield from _build_session(session, rows, item.line).flush()
 

@@ -17,9 +17,9 @@ from pastchats_memory.formats.base.format import Format, has_record, resume_with
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import Position, SessionInfo, count_images, folder_of, texts_of
 from pastchats_memory.formats.base.sibling_files import read_sibling, read_sibling_field
-from pastchats_memory.formats.base.source import Json, list_of, mapping_of, parse_json, text_of
 from pastchats_memory.formats.base.tags import without_spans
 from pastchats_memory.formats.base.tools import ToolResult
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, parse_json, text_of
 
 WIRE, SENT, AGENTS, STATE = "wire.jsonl", "context", "agents", "state.json"
 EVENTS = ("turn.prompt", "turn.steer", "context.append_message", "context.append_loop_event")

@@ -20,11 +20,11 @@ from pastchats_memory.formats.base.locations import below_home
 from pastchats_memory.formats.base.session import Position, Row, SessionInfo, folder_of, texts_of
 from pastchats_memory.formats.base.session_names import session_name
 from pastchats_memory.formats.base.sibling_files import is_sibling, read_sibling_field
-from pastchats_memory.formats.base.source import (
+from pastchats_memory.formats.base.source import Record, SourceFile
+from pastchats_memory.formats.base.tools import ToolResult, parse_printed
+from pastchats_memory.formats.base.values import (
     BadJson,
     Json,
-    Record,
-    SourceFile,
     list_of,
     mapping_of,
     number_of,
@@ -32,7 +32,6 @@ from pastchats_memory.formats.base.source import (
     text_of,
     value_of,
 )
-from pastchats_memory.formats.base.tools import ToolResult, parse_printed
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.timestamps import LOCAL, iso_utc
 

@@ -15,9 +15,10 @@ from pastchats_memory.formats.base.checkpoint import CannotResume
 from pastchats_memory.formats.base.format import CERTAIN, Companions, Format
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import Position, count_images, folder_of, texts_of
-from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import ToolResult, parse_printed, split_exit_code, text_of_result
 from pastchats_memory.formats.base.tree import parent_in
+from pastchats_memory.formats.base.values import Json, mapping_of, objects_of, text_of
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 OWN_ROLES = ("toolResult", "bashExecution")
@@ -120,7 +121,7 @@ class _Session(AgentSession):
     def _add_answer(self, message: Json, at: Position) -> None:
         text = _REPLIES_TO.sub("", texts_of(message.get("content")))
         self.builder.add_answer("" if text.strip() in SILENT else text, at, text_of(message.get("model")))
-        for block in map(mapping_of, list_of(message.get("content"))):
+        for block in objects_of(message.get("content")):
             if block.get("type") == "toolCall":
                 self.builder.add_call(text_of(block.get("id")), text_of(block.get("name")), block.get("arguments"))
         if flag := FLAGS.get(text_of(message.get("stopReason"))):

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.markdown import front_matter
 from pastchats_memory.formats.base.plans import is_plan_file
-from pastchats_memory.formats.base.source import MARKDOWN_SUFFIXES, SourceFile, text_of
+from pastchats_memory.formats.base.source import MARKDOWN_SUFFIXES, SourceFile
+from pastchats_memory.formats.base.values import text_of
 from pastchats_memory.model import Turn
 from pastchats_memory.text.timestamps import date_in_path, iso_utc
 

@@ -15,7 +15,8 @@ from pastchats_memory.formats.base.format import CERTAIN, Format, confident
 from pastchats_memory.formats.base.locations import below_home
 from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of
 from pastchats_memory.formats.base.sibling_files import read_sibling_json
-from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, objects_of, text_of
+from pastchats_memory.formats.base.source import SourceFile
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
 
 MESSAGES, TREE, SHOWN, WORKSPACE = "lm-messages.jsonl", "conversation", "ui-messages", "workspace.json"
 SUBAGENTS = "subagents"

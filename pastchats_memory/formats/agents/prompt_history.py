@@ -10,7 +10,8 @@ from pastchats_memory.formats.base.agent import Items
 from pastchats_memory.formats.base.checkpoint import Checkpoint
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.format import CERTAIN, PROMPTS, Format
-from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import SourceFile
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, text_of
 from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.text.clean import clean

@@ -10,7 +10,8 @@ from pastchats_memory.formats.base.chat_messages import add_message
 from pastchats_memory.formats.base.format import CERTAIN, Format, confident
 from pastchats_memory.formats.base.locations import below_home
 from pastchats_memory.formats.base.session import Position, SessionInfo
-from pastchats_memory.formats.base.source import Element, Json, Record, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import Element, Record, SourceFile
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, text_of
 from pastchats_memory.text.timestamps import LOCAL, iso_utc
 
 MEMORY = ("agent", "memory", "content")

@@ -18,8 +18,9 @@ from pastchats_memory.formats.base.format import CERTAIN, Companions, Format, re
 from pastchats_memory.formats.base.locations import below_folder
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of, texts_of
 from pastchats_memory.formats.base.sibling_files import is_sibling, read_sibling, read_sibling_json
-from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, parse_json, text_of
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import ToolResult, parse_printed
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, parse_json, text_of
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.timestamps import LOCAL, iso_utc, to_the_minute
 
@@ -125,7 +126,7 @@ def _entries_of(session: Path) -> tuple[dict[str, Json], list[Unreadable]]:
     entries: dict[str, Json] = {}
     faults: list[Unreadable] = []
     for chunk in map(text_of, list_of(mapping_of(manifest.get("projection_state")).get("chunks"))):
-        for entry in map(mapping_of, list_of(_document(session / CHUNKS, chunk, ".json"))):
+        for entry in objects_of(_document(session / CHUNKS, chunk, ".json")):
             entries[text_of(entry.get("id"))] = entry
     for segment in _journal(session):
         for item in SourceFile(segment).records():
@@ -133,7 +134,7 @@ def _entries_of(session: Path) -> tuple[dict[str, Json], list[Unreadable]]:
                 faults.append(item)
                 continue
             payload = mapping_of(mapping_of(item.value).get("payload"))
-            for delta in map(mapping_of, list_of(payload.get("delta"))):
+            for delta in objects_of(payload.get("delta")):
                 if delta.get("op") in DELTAS:
                     entry = mapping_of(delta.get("entry"))
                     entries[text_of(entry.get("id"))] = entry

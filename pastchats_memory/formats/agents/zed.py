@@ -17,17 +17,9 @@ from pastchats_memory.files.foreign_sqlite import ForeignDatabase
 from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of
-from pastchats_memory.formats.base.source import (
-    LONGEST_LINE,
-    BadJson,
-    Json,
-    SourceFile,
-    list_of,
-    mapping_of,
-    parse_json,
-    text_of,
-)
+from pastchats_memory.formats.base.source import LONGEST_LINE, SourceFile
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
+from pastchats_memory.formats.base.values import BadJson, Json, mapping_of, objects_of, parse_json, text_of
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
@@ -47,14 +39,14 @@ def detect(source: SourceFile) -> int:
 
 def _is_thread(document: Json) -> bool:
     keys = (("User", dict), ("Agent", dict), ("segments", list))
-    messages = map(mapping_of, list_of(document.get("messages")))
+    messages = objects_of(document.get("messages"))
     is_known = any(isinstance(message.get(key), kind) for message in messages for key, kind in keys)
     return _is_text_thread(document) or ("version" in document and is_known)
 
 
 def _is_text_thread(document: Json) -> bool:
     """Return whether the messages are positions in one text."""
-    places = [mapping_of(message) for message in list_of(document.get("messages"))]
+    places = objects_of(document.get("messages"))
     has_text = isinstance(document.get("text"), str) and bool(places)
     return has_text and all(_start_of(place) is not None and "metadata" in place for place in places)
 
@@ -81,7 +73,7 @@ def _read_text_thread(document: Json, name: str) -> Iterator[Row]:
     metadata: Json = {"title": text_of(document.get("summary"))}
     builder = SessionBuilder(SessionInfo(text_of(document.get("id")) or name, metadata=metadata))
     text = text_of(document.get("text")).encode("utf-8", "replace")
-    places = [mapping_of(message) for message in list_of(document.get("messages"))]
+    places = objects_of(document.get("messages"))
     starts = [_start_of(place) or 0 for place in places]
     for place, start, end in zip(places, starts, [*starts[1:], len(text)], strict=True):
         words = text[start:end].decode("utf-8", "replace").strip()
@@ -143,7 +135,7 @@ def _read_thread(document: Json, thread: Json) -> Iterator[Row]:
     builder = SessionBuilder(SessionInfo(named, cwd, None, to_the_minute(started), metadata))
     builder.model = text_of(mapping_of(document.get("model")).get("model"))
     branch = "sidechain" if parent else "main"
-    for message in map(mapping_of, list_of(document.get("messages"))):
+    for message in objects_of(document.get("messages")):
         if "segments" in message:
             _add_older_message(builder, message, branch)
         else:
@@ -164,9 +156,9 @@ def _folder(thread: Json) -> str | None:
 def _add_message(builder: SessionBuilder, message: Json, branch: str) -> None:
     user, agent = mapping_of(message.get("User")), mapping_of(message.get("Agent"))
     at = Position(1, native_id=text_of(user.get("id")), branch=branch)
-    parts = [mapping_of(part) for part in list_of(user.get("content"))]
+    parts = objects_of(user.get("content"))
     builder.add_prompt(_prompt_text(parts), at, sum("Image" in part for part in parts))
-    answer = [mapping_of(part) for part in list_of(agent.get("content"))]
+    answer = objects_of(agent.get("content"))
     builder.add_answer("\n\n".join(text for part in answer if (text := text_of(part.get("Text")))), at)
     results = mapping_of(agent.get("tool_results"))
     for use in (mapping_of(part.get("ToolUse")) for part in answer if "ToolUse" in part):
@@ -207,15 +199,15 @@ def _result_text(result: Json) -> str:
 def _add_older_message(builder: SessionBuilder, message: Json, branch: str) -> None:
     """Add a message with a role and segments, and its tool calls and results."""
     at = Position(1, branch=branch)
-    segments = [mapping_of(segment) for segment in list_of(message.get("segments"))]
+    segments = objects_of(message.get("segments"))
     text = "\n\n".join(text_of(segment.get("text")) for segment in segments if segment.get("type") == "text")
     if message.get("role") == "user":
         builder.add_prompt(text, at)
     elif message.get("role") == "assistant":
         builder.add_answer(text, at)
-    for use in map(mapping_of, list_of(message.get("tool_uses"))):
+    for use in objects_of(message.get("tool_uses")):
         builder.add_call(text_of(use.get("id")), text_of(use.get("name")), use.get("input"))
-    for result in map(mapping_of, list_of(message.get("tool_results"))):
+    for result in objects_of(message.get("tool_results")):
         text = _result_text(result) or text_of(result.get("output"))
         output = ToolResult(text, failed=result.get("is_error") is True)
         builder.add_result(text_of(result.get("tool_use_id")), output, at)

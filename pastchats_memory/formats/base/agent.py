@@ -8,8 +8,9 @@ from typing import ClassVar
 
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.session import Row, SessionBuilder, SessionInfo, read_items
-from pastchats_memory.formats.base.source import Element, Json, Record, Records, SourceFile, mapping_of
+from pastchats_memory.formats.base.source import Element, Record, Records, SourceFile
 from pastchats_memory.formats.base.tree import BranchTree
+from pastchats_memory.formats.base.values import Json, mapping_of
 from pastchats_memory.model import Unreadable
 
 Items = Iterable[Record | Element | Unreadable]

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from pastchats_memory.formats.base.session import Position, SessionBuilder, texts_of
-from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of, value_of
 from pastchats_memory.formats.base.thoughts import without_thoughts
 from pastchats_memory.formats.base.tools import ToolResult, parse_printed, text_of_result
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of, value_of
 
 PICTURES = ("image", "image_url")
 CALLS = {
@@ -46,7 +46,7 @@ def blocks_of(message: Json) -> list[Json]:
 
 def calls_of(message: Json) -> Iterator[tuple[str, str, object]]:
     """Yield id, name and input of each tool call of a message."""
-    for call in map(mapping_of, list_of(message.get("tool_calls"))):
+    for call in objects_of(message.get("tool_calls")):
         function = mapping_of(call.get("function")) or call
         yield text_of(call.get("id")), text_of(function.get("name")) or "tool", _first(function, ("arguments", "args"))
     for block in blocks_of(message):

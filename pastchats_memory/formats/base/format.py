@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from pastchats_memory.formats.base.dialect import Dialect
     from pastchats_memory.formats.base.hooks import HookDialect
     from pastchats_memory.formats.base.key_map import KeyMap
-    from pastchats_memory.formats.base.source import Json, SourceFile
+    from pastchats_memory.formats.base.source import SourceFile
+    from pastchats_memory.formats.base.values import Json
     from pastchats_memory.model import Task, Turn, Unreadable
 
     Row = Turn | Task | Unreadable | Checkpoint

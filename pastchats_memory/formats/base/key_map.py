@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.formats.base.source import Json
+from pastchats_memory.formats.base.values import Json
 
 FIELDS = ("role", "text", "time", "conversation")
 ROLES = ("user", "assistant", "system", "tool", "note")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from pastchats_memory.formats.base.source import Json
+from pastchats_memory.formats.base.values import Json
 from pastchats_memory.text.truncate import keep_head
 
 MOST_FRONT_MATTER = 400

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
-from pastchats_memory.formats.base.source import first_text, mapping_of, value_of
 from pastchats_memory.formats.base.tools import fold_tool_name
+from pastchats_memory.formats.base.values import first_text, mapping_of, value_of
 
 PLAN_KEYS = ("plan", "planContent", "plan_content", "explanation", "summary")
 """Keys of a planning tool's input that hold the text of the plan, best first."""

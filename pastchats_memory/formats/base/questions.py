@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 
 import orjson
 
-from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
 
 Questions = tuple[tuple[str, str], ...]
 """The questions of one call: the key by which an answer names each, and its words."""
@@ -39,7 +39,7 @@ def is_question_tool(name: str, question_tools: Collection[str]) -> bool:
 
 def parse_questions(inputs: Json) -> Questions:
     """Return the questions in the input of a call of a question tool."""
-    questions = [mapping_of(question) for question in list_of(inputs.get("questions"))] or [inputs]
+    questions = objects_of(inputs.get("questions")) or [inputs]
     return tuple(
         (
             text_of(question.get("id")) or text_of(question.get("header")) or str(place),

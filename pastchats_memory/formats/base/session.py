@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlparse
 from pastchats_memory.formats.base.checkpoint import RECENT, Checkpoint
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.plans import find_approved_plan, find_plan
-from pastchats_memory.formats.base.source import Element, Json, Record, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import Element, Record, SourceFile
 from pastchats_memory.formats.base.tools import (
     UNKNOWN_CALL,
     ToolCall,
@@ -25,6 +25,7 @@ from pastchats_memory.formats.base.tools import (
     parse_call,
 )
 from pastchats_memory.formats.base.turns import PendingTurn, TurnQueue
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.clean import IMAGE
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
@@ -260,7 +261,7 @@ def texts_of(content: object) -> str:
     """Return the visible text of a message's content: a string, or the text blocks and documents of a list as paragraphs."""
     if isinstance(content, str):
         return content
-    blocks = [mapping_of(block) for block in list_of(content)]
+    blocks = objects_of(content)
     texts = [text for block in blocks if block.get("type") == "text" and (text := text_of(block.get("text")))]
     return "\n\n".join([*texts, *documents_of(content)])
 

@@ -11,7 +11,8 @@ from io import TextIOWrapper
 from pathlib import Path
 
 from pastchats_memory.files.regular_file import open_regular
-from pastchats_memory.formats.base.source import SourceFile, parse_json, text_of
+from pastchats_memory.formats.base.source import SourceFile
+from pastchats_memory.formats.base.values import parse_json, text_of
 
 EVENTS, WORKSPACE = "events.jsonl", "workspace.yaml"
 """What Copilot CLI writes into the folder of a session, beside plans and notes."""

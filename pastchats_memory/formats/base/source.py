@@ -14,14 +14,12 @@ import io
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import islice, takewhile
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Literal, TypeVar, cast
-
-import orjson
 
 from pastchats_memory.files import foreign_sqlite
 from pastchats_memory.files.regular_file import open_regular
@@ -36,6 +34,7 @@ from pastchats_memory.formats.base.damaged_lines import (
     strip_line,
 )
 from pastchats_memory.formats.base.json_scanner import OUTLINE_ITEMS, Scanner, Torn, outlined
+from pastchats_memory.formats.base.values import BadJson, parse_json
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.legacy_encoding import guess_encoding
 
@@ -457,29 +456,6 @@ def _whole(raw: bytes) -> object:
     return value
 
 
-@dataclass(frozen=True, slots=True)
-class BadJson:
-    """What `parse_json` answers for text that is not JSON."""
-
-    reason: str
-
-
-def parse_json(text: str | bytes) -> object:
-    """Parse JSON; return BadJson if it is invalid.
-
-    Accept lone surrogates, as Python's own parser does. orjson refuses them.
-    """
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError as fault:
-        reason = fault.msg  # the fault itself would hold this frame, and with it what every caller has open
-    try:
-        decoded = text.decode("utf-8", errors="replace") if isinstance(text, bytes) else text
-        return json.loads(decoded, strict=False)
-    except (ValueError, RecursionError):
-        return BadJson(reason)
-
-
 def _has_record(text: str) -> bool:
     """Check whether a line is a JSON object, as in a transcript that a crash has damaged."""
     lines = (line.encode("utf-8", errors="replace") for line in text.split("\n"))
@@ -496,12 +472,6 @@ def _are_joined(line: bytes) -> bool:
 
 def _is_json(text: bytes) -> bool:
     return not isinstance(parse_json(text), BadJson)
-
-
-def value_of(text: object) -> object:
-    """Parse a string of JSON; return any other string or value unchanged."""
-    value = parse_json(text) if isinstance(text, str) else text
-    return text if isinstance(value, BadJson) else value
 
 
 # Where in a JSON document a string stands, since parsed JSON has no lines.
@@ -578,57 +548,3 @@ SPELLINGS: tuple[tuple[Callable[[str], str], str], ...] = (
     (partial(_spell, in_ascii=True, is_nested=True), '\\"'),
 )
 """The ways in which JSON writers spell a string, itself and in JSON that is a string, and the closing quotation mark of each."""
-
-
-# Values of foreign JSON, whatever their type turns out to be: what was asked for, or its empty form.
-
-_NUMBERED = re.compile(r"(?P<name>\D*)(?P<number>\d{1,18})")
-"""Nineteen digits and more are a hash's."""
-
-Json = dict[str, object]
-
-
-def text_of(value: object) -> str:
-    """Return the string, or `""` for any other type."""
-    return value if isinstance(value, str) else ""
-
-
-def first_text(fields: Json, keys: Iterable[str]) -> str:
-    """Return the first string under one of the keys that is not blank, without blanks around it, else `""`."""
-    return next((text for key in keys if (text := text_of(fields.get(key)).strip())), "")
-
-
-def mapping_of(value: object) -> Json:
-    """Return the JSON object, or an empty one for any other type."""
-    return value if isinstance(value, dict) else {}
-
-
-def in_number_order(fields: Json) -> Json:
-    """Sort an object by the numbers in its keys, if each key is one word with a number.
-
-    The numbers must have no gaps, or stand in the order of strings (`10` before `9`). Any other object stays as it is.
-    """
-    parts = [part for part in takewhile(bool, map(_NUMBERED.fullmatch, fields)) if part]
-    if len(parts) < len(fields) or len({part["name"] for part in parts}) != 1:
-        return fields
-    by_number = {int(part["number"]): part[0] for part in parts}
-    numbers = sorted(by_number)
-    are_places = numbers[-1] - numbers[0] < len(fields) or list(fields) == sorted(fields)
-    if len(numbers) < len(fields) or not are_places:
-        return fields
-    return {by_number[number]: fields[by_number[number]] for number in numbers}
-
-
-def number_of(value: object) -> int | None:
-    """Return the whole number, or None for any other type, also for a truth value."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def list_of(value: object) -> list[object]:
-    """Return the JSON array, or an empty one for any other type."""
-    return value if isinstance(value, list) else []
-
-
-def objects_of(value: object) -> list[Json]:
-    """Return the items of a JSON array as objects, with an empty one in place of any other item."""
-    return [mapping_of(item) for item in list_of(value)]

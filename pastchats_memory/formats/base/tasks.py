@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePath
 
 from pastchats_memory.formats.base.format import Format
-from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import SourceFile
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, text_of
 from pastchats_memory.model import Task, TaskLink, Unreadable
 
 TRACKER_FOLDERS = frozenset({".beads", ".taskmaster", "tasks", "backlog", ".backlog", "completed", "drafts", "archive", "issues", ".issues"})  # fmt: skip

@@ -11,19 +11,20 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
-from pastchats_memory.formats.base.source import (
+from pastchats_memory.formats.base.tasks import names_of, one_line, short_hash, word_of
+from pastchats_memory.formats.base.tools import fold_tool_name
+from pastchats_memory.formats.base.values import (
     BadJson,
     Json,
     first_text,
     list_of,
     mapping_of,
     number_of,
+    objects_of,
     parse_json,
     text_of,
     value_of,
 )
-from pastchats_memory.formats.base.tasks import names_of, one_line, short_hash, word_of
-from pastchats_memory.formats.base.tools import fold_tool_name
 from pastchats_memory.model import RESOLVED, Task, TaskLink, TaskState
 from pastchats_memory.text.tracker_words import priority_of, status_of
 
@@ -188,7 +189,7 @@ class TodoLists:
     def _merge(self, conversation: str, arguments: Json, at: str | None, line: int) -> None:
         """Change lines of a list: a line with a known id may leave out its text."""
         texts = self._texts.get(conversation, {})
-        for fields in map(mapping_of, list_of(arguments.get("todos"))):
+        for fields in objects_of(arguments.get("todos")):
             entry = entry_of({"content": texts.get(word_of(fields.get("id")), "")} | fields)
             if entry is not None:
                 self._keep(conversation, entry, at, line)

@@ -12,7 +12,7 @@ import orjson
 
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.questions import Questions, is_question_tool, parse_answers, parse_questions
-from pastchats_memory.formats.base.source import Json, list_of, mapping_of, number_of, text_of
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, number_of, text_of
 from pastchats_memory.model import REFUSED, Edit
 from pastchats_memory.text.clean import clean
 from pastchats_memory.text.shell import classify_check, hides_failure, is_editor, is_read_only, is_reader, written_files

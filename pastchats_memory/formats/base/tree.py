@@ -6,7 +6,7 @@ from collections import defaultdict, deque
 from collections.abc import Sequence
 
 from pastchats_memory.formats.base.checkpoint import RECENT, CannotResume
-from pastchats_memory.formats.base.source import Json, list_of, text_of
+from pastchats_memory.formats.base.values import Json, list_of, text_of
 
 Link = tuple[str | None, str | None]
 """A message's own id, and the id of the message that it answers."""

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, field, replace
 
 from pastchats_memory.formats.base.checkpoint import digest
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
-from pastchats_memory.formats.base.source import Json, list_of, mapping_of, number_of, text_of
 from pastchats_memory.formats.base.todo_lists import TodoLists
 from pastchats_memory.formats.base.tools import ToolCall, ToolResult, has_failed, list_rows
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, number_of, text_of
 from pastchats_memory.model import RecordedCall, Task, Turn
 from pastchats_memory.text.clean import clean
 from pastchats_memory.text.shell import is_editor

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from pastchats_memory.formats.base.conversation_export import ConversationExport, Message, first_filled
 from pastchats_memory.formats.base.locations import in_downloads
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
-from pastchats_memory.formats.base.source import Json, SourceFile, mapping_of, objects_of, text_of
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
+from pastchats_memory.formats.base.values import Json, mapping_of, objects_of, text_of
 from pastchats_memory.text.clean import IMAGE
 from pastchats_memory.text.hashes import conversation_hash
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute

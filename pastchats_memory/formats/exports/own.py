@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pastchats_memory.formats.base.format import CERTAIN, Format
-from pastchats_memory.formats.base.source import Json, Record, SourceFile, mapping_of, text_of
+from pastchats_memory.formats.base.source import Record, SourceFile
+from pastchats_memory.formats.base.values import Json, mapping_of, text_of
 from pastchats_memory.model import EXPORT, Task, Turn, Unreadable
 from pastchats_memory.text.wire import TURN, find_wrong_field, parse_turn
 

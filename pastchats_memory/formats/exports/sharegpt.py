@@ -5,18 +5,10 @@ from __future__ import annotations
 from pastchats_memory.formats.base.conversation_export import ConversationExport, Message, id_or_hash
 from pastchats_memory.formats.base.dialect import Dialect
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
-from pastchats_memory.formats.base.source import (
-    BadJson,
-    Json,
-    SourceFile,
-    list_of,
-    mapping_of,
-    objects_of,
-    parse_json,
-    text_of,
-)
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.thoughts import without_thoughts
 from pastchats_memory.formats.base.tools import ToolResult
+from pastchats_memory.formats.base.values import BadJson, Json, list_of, mapping_of, objects_of, parse_json, text_of
 from pastchats_memory.formats.registry import any_dialect
 
 _NAMES = {

@@ -20,15 +20,13 @@ from pastchats_memory.formats.base.locations import below_home
 from pastchats_memory.formats.base.source import (
     LARGE_DOCUMENT,
     SAMPLE_RECORDS,
-    BadJson,
     Element,
     Places,
     Record,
     Records,
     SourceFile,
-    list_of,
-    mapping_of,
 )
+from pastchats_memory.formats.base.values import BadJson, list_of, mapping_of
 from pastchats_memory.formats.generic.containers import (
     NO_FACTS,
     Conversation,

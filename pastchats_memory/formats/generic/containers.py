@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from pastchats_memory.formats.base.source import Json, in_number_order, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tree import abandoned_places
+from pastchats_memory.formats.base.values import Json, in_number_order, list_of, mapping_of, text_of
 from pastchats_memory.formats.generic.exchange import are_exchanges, may_be_exchange, parse_exchange, parse_item
 from pastchats_memory.formats.generic.message import GenericMessage, find_place, find_time, find_value, parse_message
 from pastchats_memory.formats.generic.nested_json import decode_nested_json

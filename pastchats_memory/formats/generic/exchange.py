@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 
-from pastchats_memory.formats.base.source import Json, mapping_of, parse_json, text_of
+from pastchats_memory.formats.base.values import Json, mapping_of, parse_json, text_of
 from pastchats_memory.formats.generic.message import GenericMessage, build_message, merge_held, parse_message
 from pastchats_memory.formats.generic.roles import Speaker, has_word, known, split_words
 

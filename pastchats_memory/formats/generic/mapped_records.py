@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pastchats_memory.formats.base.key_map import DEEPEST, MISSING, KeyMap, look_up
-from pastchats_memory.formats.base.source import Json, in_number_order, list_of, mapping_of
+from pastchats_memory.formats.base.values import Json, in_number_order, list_of, mapping_of
 from pastchats_memory.formats.generic.containers import (
     NO_FACTS,
     Conversation,

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote, urlparse
 
-from pastchats_memory.formats.base.source import Json, list_of, mapping_of
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of
 from pastchats_memory.formats.base.visible_words import visible_words
 from pastchats_memory.formats.generic.roles import Speaker, find_speaker, has_word, kind_of, known, split_words
 from pastchats_memory.formats.registry import any_dialect
@@ -187,7 +187,7 @@ def _unwrap(fields: Json) -> Json:
 
 def _select_version(fields: Json) -> Json:
     """Return the message with the one version that was shown."""
-    candidates = [mapping_of(item) for item in list_of(fields.get("candidates"))]
+    candidates = objects_of(fields.get("candidates"))
     if len(candidates) > 1:
         shown = [item for item in candidates if find_value(item, CANDIDATE_ID_KEYS)[1] == fields.get(CHOSEN_KEY)]
         return fields | {"candidates": (shown or candidates)[:1]}

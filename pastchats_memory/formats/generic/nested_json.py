@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 
-from pastchats_memory.formats.base.source import Json, mapping_of, parse_json
+from pastchats_memory.formats.base.values import Json, mapping_of, parse_json
 
 BASE64_STARTS = ("eyJ", "eyA", "ewo", "W3s", "Wwo", "W1s", "WyJ")
 """Starts of an object or a list of objects in base64."""

@@ -8,7 +8,7 @@ from collections.abc import KeysView, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from pastchats_memory.formats.base.source import Json, list_of, mapping_of
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of
 
 SIDES = frozenset({"user", "assistant"})
 """The roles between which a conversation takes place."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from pastchats_memory.formats.base.key_map import KeyMap
-from pastchats_memory.formats.base.source import Json, mapping_of
+from pastchats_memory.formats.base.values import Json, mapping_of
 from pastchats_memory.formats.generic.containers import Conversation
 from pastchats_memory.formats.generic.exchange import FEWEST_WORDS, count_words, is_answer_key, is_question_key
 from pastchats_memory.formats.generic.mapped_records import MappedRecords, read_word

@@ -15,7 +15,8 @@ from pathlib import PurePath
 from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.locations import NOTE_FOLDER_DEPTH
 from pastchats_memory.formats.base.markdown import FrontMatter, front_matter
-from pastchats_memory.formats.base.source import MARKDOWN_SUFFIXES, Json, SourceFile, text_of
+from pastchats_memory.formats.base.source import MARKDOWN_SUFFIXES, SourceFile
+from pastchats_memory.formats.base.values import Json, text_of
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.text.timestamps import LOCAL, date_in_path, iso_utc
 from pastchats_memory.text.truncate import keep_head

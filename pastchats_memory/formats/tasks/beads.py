@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from pastchats_memory.formats.base.format import has_record
-from pastchats_memory.formats.base.source import Json, Record, SourceFile, objects_of, text_of
+from pastchats_memory.formats.base.source import Record, SourceFile
 from pastchats_memory.formats.base.tasks import folder_of_project, join_sections, names_of, one_line, task_format
+from pastchats_memory.formats.base.values import Json, objects_of, text_of
 from pastchats_memory.model import Comment, Task, TaskLink, Unreadable
 from pastchats_memory.text.timestamps import iso_utc
 from pastchats_memory.text.tracker_words import priority_of, status_of, type_of

@@ -9,17 +9,9 @@ import re
 from collections.abc import Iterator
 
 from pastchats_memory.formats.base.format import CERTAIN
-from pastchats_memory.formats.base.source import (
-    Json,
-    Places,
-    Record,
-    SourceFile,
-    list_of,
-    mapping_of,
-    objects_of,
-    text_of,
-)
+from pastchats_memory.formats.base.source import Places, Record, SourceFile
 from pastchats_memory.formats.base.tasks import folder_of_project, names_of, one_line, task_format, word_of
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
 from pastchats_memory.model import Comment, Task, Unreadable
 from pastchats_memory.text.timestamps import iso_utc
 from pastchats_memory.text.tracker_words import priority_of, type_of

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from pastchats_memory.formats.base.markdown import front_matter, headings, in_code
-from pastchats_memory.formats.base.source import Json, SourceFile
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tasks import (
     folder_of_project,
     is_template,
@@ -16,6 +16,7 @@ from pastchats_memory.formats.base.tasks import (
     one_line,
     task_format,
 )
+from pastchats_memory.formats.base.values import Json
 from pastchats_memory.model import RESOLVED, Comment, Task, Unreadable
 from pastchats_memory.text.timestamps import LOCAL, iso_utc
 from pastchats_memory.text.tracker_words import folded, is_status, priority_of, status_of, type_of

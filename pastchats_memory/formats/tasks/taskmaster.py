@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from pastchats_memory.formats.base.format import CERTAIN
-from pastchats_memory.formats.base.source import Json, Places, SourceFile, mapping_of, objects_of, text_of
+from pastchats_memory.formats.base.source import Places, SourceFile
 from pastchats_memory.formats.base.tasks import (
     folder_of_project,
     join_sections,
@@ -15,6 +15,7 @@ from pastchats_memory.formats.base.tasks import (
     task_format,
     word_of,
 )
+from pastchats_memory.formats.base.values import Json, mapping_of, objects_of, text_of
 from pastchats_memory.model import RESOLVED, Task, TaskLink, Unreadable
 from pastchats_memory.text.timestamps import iso_utc
 from pastchats_memory.text.tracker_words import priority_of, status_of

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pastchats_memory.formats.base.format import CERTAIN
-from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, objects_of, text_of
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tasks import folder_of_project, links_to, names_of, one_line, task_format
+from pastchats_memory.formats.base.values import Json, mapping_of, objects_of, text_of
 from pastchats_memory.model import Comment, Task, Unreadable
 from pastchats_memory.text.timestamps import iso_utc
 
@@ -63,7 +64,7 @@ def _task(fields: Json, line: int, cwd: str) -> Task:
         due_at=iso_utc(fields.get("due")),
         comments=tuple(
             Comment(text, "", iso_utc(note.get("entry")))
-            for note in map(mapping_of, list_of(fields.get("annotations")))
+            for note in objects_of(fields.get("annotations"))
             if (text := text_of(note.get("description")).strip())
         ),
         metadata={"format": FORMAT},

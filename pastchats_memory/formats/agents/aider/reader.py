@@ -15,9 +15,10 @@ from pathlib import Path
 
 from pastchats_memory.formats.agents.aider.blocks import Block, parse_blocks
 from pastchats_memory.formats.base.markdown import find_line
-from pastchats_memory.formats.base.source import NotText, SourceFile, list_of
+from pastchats_memory.formats.base.source import NotText, SourceFile
 from pastchats_memory.formats.base.tools import cut_middle
 from pastchats_memory.formats.base.turns import PendingTurn
+from pastchats_memory.formats.base.values import list_of
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.text.hashes import conversation_hash
 from pastchats_memory.text.timestamps import LOCAL, iso_utc, to_the_minute

@@ -18,16 +18,8 @@ from pastchats_memory.formats.agents.amazon_q.dialect import DIALECT, parse_part
 from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of
-from pastchats_memory.formats.base.source import (
-    BadJson,
-    Json,
-    Places,
-    SourceFile,
-    list_of,
-    mapping_of,
-    parse_json,
-    text_of,
-)
+from pastchats_memory.formats.base.source import Places, SourceFile
+from pastchats_memory.formats.base.values import BadJson, Json, list_of, mapping_of, objects_of, parse_json, text_of
 from pastchats_memory.model import Unreadable
 
 TABLES = ("conversations", "conversations_v2")
@@ -119,9 +111,9 @@ def _add_screen_line(builder: SessionBuilder, line: str, at: Position) -> None:
 
 def _add_user_side(builder: SessionBuilder, user: Json, places: Places) -> None:
     content, prompt, time = mapping_of(user.get("content")), _prompt_of(user), user.get("timestamp")
-    for result in map(mapping_of, list_of(mapping_of(content.get("ToolUseResults")).get("tool_use_results"))):
+    for result in objects_of(mapping_of(content.get("ToolUseResults")).get("tool_use_results")):
         call_id = text_of(result.get("tool_use_id"))
-        parts = (part.get("Json") or part.get("Text") for part in map(mapping_of, list_of(result.get("content"))))
+        parts = (part.get("Json") or part.get("Text") for part in objects_of(result.get("content")))
         output = parse_parts(parts, failed=result.get("status") == "Error")
         builder.add_result(call_id, output, Position(places.line(call_id), time))
     builder.add_prompt(prompt, Position(places.line(prompt), time), len(list_of(user.get("images"))))
@@ -134,7 +126,7 @@ def _add_answer(builder: SessionBuilder, assistant: Json, places: Places) -> Non
         text = text_of(answer.get("content"))
         at = Position(places.line(text), metadata.get("request_start_timestamp_ms"), text_of(answer.get("message_id")))
         builder.add_answer(text, at, text_of(metadata.get("model_id")))
-        for call in map(mapping_of, list_of(answer.get("tool_uses"))):
+        for call in objects_of(answer.get("tool_uses")):
             builder.add_call(text_of(call.get("id")), text_of(call.get("name")), call.get("args"))
 
 

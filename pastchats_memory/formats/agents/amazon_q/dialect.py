@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
-from pastchats_memory.formats.base.source import mapping_of, text_of
 from pastchats_memory.formats.base.tools import ToolResult
+from pastchats_memory.formats.base.values import mapping_of, text_of
 
 DIALECT = COMMON | Dialect(editors=("fs_write", "fs_read"))
 

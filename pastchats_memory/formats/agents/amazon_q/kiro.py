@@ -13,7 +13,8 @@ from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.locations import below_home
 from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of
 from pastchats_memory.formats.base.sibling_files import read_sibling_field
-from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import SourceFile
+from pastchats_memory.formats.base.values import Json, mapping_of, objects_of, text_of
 
 SESSIONS = ".kiro/sessions/cli"
 KINDS = ("Prompt", "AssistantMessage", "ToolResults")
@@ -34,7 +35,7 @@ def _is_saved(source: SourceFile) -> bool:
 
 def _blocks_of(record: Json) -> list[Json]:
     """Return the blocks `{kind, data}` of a message."""
-    blocks = map(mapping_of, list_of(mapping_of(record.get("data")).get("content")))
+    blocks = objects_of(mapping_of(record.get("data")).get("content"))
     return [block for block in blocks if isinstance(block.get("kind"), str)]
 
 
@@ -67,7 +68,7 @@ class _Session(AgentSession):
             if block["kind"] == "toolUse":
                 self.builder.add_call(call_id, text_of(inner.get("name")), inner.get("input"))
             elif block["kind"] == "toolResult":
-                parts = (part.get("data") for part in map(mapping_of, list_of(inner.get("content"))))
+                parts = (part.get("data") for part in objects_of(inner.get("content")))
                 output = parse_parts(parts, failed=inner.get("status") == "error")
                 self.builder.add_result(call_id, output, at)
         return None

@@ -16,8 +16,8 @@ from pastchats_memory.formats.base.format import Format, has_record
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of, texts_of
 from pastchats_memory.formats.base.sibling_files import read_sibling
-from pastchats_memory.formats.base.source import Json, list_of, mapping_of, parse_json, text_of
 from pastchats_memory.formats.base.tools import split_exit_code, text_of_result
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, parse_json, text_of
 
 SESSION, MESSAGES = "session.json", "messages.jsonl"
 COMMAND_LINE = "cli"

@@ -13,7 +13,7 @@ from pastchats_memory.formats.agents.claude_code.grown import Tail
 from pastchats_memory.formats.agents.claude_code.local_commands import LocalCommands
 from pastchats_memory.formats.agents.claude_code.queue import PromptQueue
 from pastchats_memory.formats.base.checkpoint import CannotResume, digest
-from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, text_of
 from pastchats_memory.text.clean import clean
 from pastchats_memory.text.timestamps import iso_utc
 from pastchats_memory.text.truncate import keep_head

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from pastchats_memory.formats.agents.claude_code.records import parent_uuid, parse_attachment, parse_user_record
 from pastchats_memory.formats.base.checkpoint import RECENT, CannotResume, digest
-from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, text_of
 from pastchats_memory.text.timestamps import iso_utc
 
 RECENT_WORDS = 64

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pastchats_memory.formats.agents.claude_code import records
 from pastchats_memory.formats.agents.claude_code.dialect import CAVEAT, OUTPUTS
-from pastchats_memory.formats.base.source import Json, mapping_of, text_of
+from pastchats_memory.formats.base.values import Json, mapping_of, text_of
 
 NAME_FIRST = "<command-name>"
 CAVEATS = (CAVEAT, "<local-command-caveat>")

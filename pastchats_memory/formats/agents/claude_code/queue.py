@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from pastchats_memory.formats.agents.claude_code import records
-from pastchats_memory.formats.base.source import Json, mapping_of
+from pastchats_memory.formats.base.values import Json, mapping_of
 
 NOWHERE = -1
 """The position of a record before the appended ones."""

@@ -12,9 +12,10 @@ from pastchats_memory.formats.agents.claude_code.grown import check_appended_rec
 from pastchats_memory.formats.base.dialect import read_spellings
 from pastchats_memory.formats.base.format import CERTAIN
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
-from pastchats_memory.formats.base.source import Json, Places, Record, Records, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import Places, Record, Records, SourceFile
 from pastchats_memory.formats.base.tools import ToolCall, ToolResult, call_from_json, call_to_json, parse_result
 from pastchats_memory.formats.base.turns import PendingTurn
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
 from pastchats_memory.model import Turn, Unreadable
 
 TYPES = frozenset(read_spellings(__file__)["record_types"])
@@ -74,7 +75,7 @@ def read(source: SourceFile) -> Iterator[Row]:
     if before is not None:
         first_pass.restore(mapping_of(before.get("view")))
         added = (item.value for item in source.records() if isinstance(item, Record) and isinstance(item.value, dict))
-        turns = map(mapping_of, list_of(mapping_of(before.get("drafts")).get("queue")))
+        turns = objects_of(mapping_of(before.get("drafts")).get("queue"))
         pending = {text_of(turn.get("native_id")) for turn in turns if turn.get("role") == "assistant"}
         check_appended_records(added, mapping_of(mapping_of(before.get("view")).get("tail")), pending)
     for position, item in enumerate(_items(source, source.records())):
@@ -231,7 +232,7 @@ class _SessionReader:
         if until is None or position <= until:
             texts = [text for text in records.text_blocks(content) if text.strip() not in ("", records.NO_TEXT)]
             self._add_answer(record, line, texts, position, position if until is None else until)
-            for block in map(mapping_of, list_of(content)):
+            for block in objects_of(content):
                 if block.get("type") == "tool_use":
                     at = self._position(record, line)
                     self.builder.add_call(text_of(block.get("id")), text_of(block.get("name")), block.get("input"), at)
@@ -257,7 +258,7 @@ class _SessionReader:
             self._open.pop(key, None)
 
     def _add_results(self, record: Json, line: int) -> None:
-        for block in map(mapping_of, list_of(mapping_of(record.get("message")).get("content"))):
+        for block in objects_of(mapping_of(record.get("message")).get("content")):
             if block.get("type") == "tool_result":
                 output = parse_result(block.get("content"))
                 output = replace(output, failed=output.failed or block.get("is_error") is True)

@@ -9,8 +9,8 @@ from pastchats_memory.formats.agents.claude_code.dialect import parse_prompt
 from pastchats_memory.formats.agents.claude_code.notices import parse_directive, parse_task_result, parse_team_messages
 from pastchats_memory.formats.base.dialect import UserText
 from pastchats_memory.formats.base.session import documents_of
-from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tags import REMINDERS, without_spans
+from pastchats_memory.formats.base.values import Json, mapping_of, objects_of, text_of
 from pastchats_memory.text.clean import IMAGE
 
 ROLES = ("user", "assistant")
@@ -182,19 +182,19 @@ def text_blocks(content: object) -> list[str]:
     """Return the visible text blocks of a message's content, then its documents; a string is one block."""
     if isinstance(content, str):
         return [content]
-    blocks = map(mapping_of, list_of(content))
+    blocks = objects_of(content)
     texts = [text for block in blocks if block.get("type") == "text" and (text := text_of(block.get("text")))]
     return texts + documents_of(content)
 
 
 def block_types(content: object) -> set[str]:
     """Return the types of the blocks in a message's content."""
-    return {text_of(block.get("type")) for block in map(mapping_of, list_of(content))}
+    return {text_of(block.get("type")) for block in objects_of(content)}
 
 
 def media_of(content: object) -> tuple[str, ...]:
     """Return the media types of images and documents; without one, `image` or `document`."""
-    blocks = (mapping_of(block) for block in list_of(content))
+    blocks = objects_of(content)
     return tuple(
         text_of(mapping_of(block.get("source")).get("media_type")) or text_of(block.get("type"))
         for block in blocks

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pastchats_memory.formats.base.format import Format, confident
-from pastchats_memory.formats.base.source import Json, Places, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import Places, SourceFile
 from pastchats_memory.formats.base.tasks import word_of
 from pastchats_memory.formats.base.todo_lists import entry_of, task_of_list, task_of_todo
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, text_of
 from pastchats_memory.model import Task, Unreadable
 
 STATES = frozenset({"pending", "in_progress", "completed", "cancelled"})

@@ -12,9 +12,9 @@ from dataclasses import replace
 from pastchats_memory.formats.base.agent_spellings import CLINE_ANSWER_TOOLS
 from pastchats_memory.formats.base.dialect import read_spellings
 from pastchats_memory.formats.base.session import Position, SessionBuilder, texts_of
-from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tags import span, without_spans
 from pastchats_memory.formats.base.tools import ToolResult, parse_result, split_exit_code, text_of_result
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
 from pastchats_memory.text.timestamps import iso_utc
 
 _WORDS = read_spellings(__file__)
@@ -81,7 +81,7 @@ class ModelMessages:
         """Do nothing: no result waits for the end of the file."""
 
     def _answer(self, content: object, at: Position, model: str) -> None:
-        blocks = [mapping_of(block) for block in list_of(content)]
+        blocks = objects_of(content)
         calls = [block for block in blocks if block.get("type") == "tool_use"]
         keys = ((call, CLINE_ANSWER_TOOLS.get(text_of(call.get("name")), "")) for call in calls)
         answers = [text_of(mapping_of(call.get("input")).get(key)) for call, key in keys]
@@ -116,7 +116,7 @@ class ModelMessages:
     def _add_user_message(self, content: object, at: Position) -> None:
         """Add a message in the user's role: tool results and a prompt."""
         typed, awaited = list[str](), False
-        for block in map(mapping_of, list_of(content)):
+        for block in objects_of(content):
             if block.get("type") == "tool_result":
                 self._add_results(text_of(block.get("tool_use_id")), _outputs(block.get("content")), at)
         for text, call_id in _api_texts(content):
@@ -151,7 +151,7 @@ def _api_texts(content: object) -> Iterator[tuple[str, str]]:
     """Yield the texts of a message, and for tool results the id of the call."""
     if isinstance(content, str):
         yield _in_one_tag(content), ""
-    for block in map(mapping_of, list_of(content)):
+    for block in objects_of(content):
         if block.get("type") == "text":
             yield _in_one_tag(text_of(block.get("text"))), ""
         elif block.get("type") == "tool_result":
@@ -161,7 +161,7 @@ def _api_texts(content: object) -> Iterator[tuple[str, str]]:
 def _outputs(content: object) -> list[ToolResult]:
     """Return the results of the command line's agent, `{query, result, success}`; none for other content."""
     outputs = []
-    for part in map(mapping_of, list_of(content)):
+    for part in objects_of(content):
         if isinstance(part.get("success"), bool):
             output = split_exit_code(text_of(part.get("result")), _EXITED, failed=part["success"] is False)
             is_empty = not output.text and output.exit_code is None

@@ -14,7 +14,8 @@ from pastchats_memory.formats.agents.cline.model_messages import ModelMessages, 
 from pastchats_memory.formats.agents.cline.screen import ScreenMessages, is_ui_message
 from pastchats_memory.formats.base.session import Row, SessionBuilder, SessionInfo, read_items
 from pastchats_memory.formats.base.sibling_files import is_sibling, read_sibling_json
-from pastchats_memory.formats.base.source import SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import SourceFile
+from pastchats_memory.formats.base.values import list_of, mapping_of, text_of
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 UI_NAMES, API_NAME = ("ui_messages.json", "claude_messages.json"), "api_conversation_history.json"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pastchats_memory.formats.agents.cline.model_messages import CALL
 from pastchats_memory.formats.base.session import Position, SessionBuilder
-from pastchats_memory.formats.base.source import Json, list_of, mapping_of, parse_json, text_of
 from pastchats_memory.formats.base.tools import ToolResult, parse_result
 from pastchats_memory.formats.base.turns import PendingTurn
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, parse_json, text_of
 from pastchats_memory.text.timestamps import iso_utc
 
 ANSWERS = ("text", "completion_result")

@@ -10,8 +10,8 @@ import orjson
 
 from pastchats_memory.formats.base.dialect import COMMON, Dialect, UserText, read_spellings
 from pastchats_memory.formats.base.questions import join_answers
-from pastchats_memory.formats.base.source import list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tags import is_tagged, opening_of, span, spans, without_rim, without_spans
+from pastchats_memory.formats.base.values import list_of, mapping_of, text_of
 
 _WORDS = read_spellings(__file__)
 WRAPPERS = ("system_instruction",)

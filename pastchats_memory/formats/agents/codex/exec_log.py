@@ -16,8 +16,9 @@ from pastchats_memory.formats.base.dialect import Dialect
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.markdown_dialogue import MarkdownDialogue, Section
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of
-from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, number_of, text_of
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import ToolResult
+from pastchats_memory.formats.base.values import Json, mapping_of, number_of, objects_of, text_of
 
 EVENTS = frozenset({
     "task_started", "agent_message", "agent_reasoning", "exec_command_begin", "exec_command_end", "token_count", "task_complete",
@@ -191,7 +192,7 @@ def _item(builder: SessionBuilder, item: Json, at: Position) -> None:
             builder.add_call(own_id, "shell", {"command": _split_command(text_of(item.get("command")))})
             builder.add_result(own_id, _parse_output(item), at)
         case "file_change":
-            for change in map(mapping_of, list_of(item.get("changes"))):
+            for change in objects_of(item.get("changes")):
                 builder.add_call(own_id, text_of(change.get("kind")), change)
         case "mcp_tool_call":
             builder.add_call(own_id, text_of(item.get("tool")), item.get("arguments"))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pastchats_memory.formats.agents.codex import rollout
 from pastchats_memory.formats.agents.codex.replay import TaskFinder
 from pastchats_memory.formats.base.checkpoint import RECENT, CannotResume, digest
-from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, text_of
 from pastchats_memory.text.clean import IMAGE
 from pastchats_memory.text.timestamps import iso_utc
 

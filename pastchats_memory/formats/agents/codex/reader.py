@@ -13,9 +13,10 @@ from pastchats_memory.formats.agents.codex import dialect, rollout
 from pastchats_memory.formats.agents.codex.first_pass import FirstPass
 from pastchats_memory.formats.agents.codex.replay import ends_burst
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
-from pastchats_memory.formats.base.source import Json, Places, Record, Records, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import Places, Record, Records, SourceFile
 from pastchats_memory.formats.base.tools import ToolCall, ToolResult, parse_call, parse_result
 from pastchats_memory.formats.base.turns import PendingTurn
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.clean import IMAGE
 from pastchats_memory.text.timestamps import iso_utc
@@ -204,7 +205,7 @@ class _SessionReader(SessionBuilder):
     def _add_lost_messages(self, payload: Json) -> None:
         """Add the messages that a compaction keeps and that stand nowhere before it; most of them repeat earlier ones."""
         summary = text_of(payload.get("message")).strip()
-        for message in map(mapping_of, list_of(payload.get("replacement_history"))):
+        for message in objects_of(payload.get("replacement_history")):
             role = text_of(message.get("role"))
             parts = rollout.human_parts(message) if role == "user" else rollout.parts_of(message)
             text = "\n\n".join(filter(None, map(dialect.strip_context, parts)))
@@ -297,8 +298,8 @@ def _digest(role: str, text: str) -> str:
 
 def _pictures(payload: Json) -> int:
     """Return how many pictures a prompt has, as an item or as an event."""
-    parts = map(mapping_of, list_of(payload.get("content")))
+    parts = objects_of(payload.get("content"))
     sent = sum(part.get("type") == "input_image" for part in parts)
-    item = map(mapping_of, list_of(mapping_of(payload.get("item")).get("content")))
+    item = objects_of(mapping_of(payload.get("item")).get("content"))
     shown = sum(text_of(part.get("type")) in SHOWN_PICTURES for part in item)
     return sent or shown or len(list_of(payload.get("images"))) + len(list_of(payload.get("local_images")))

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
 from pastchats_memory.formats.agents.codex import rollout
-from pastchats_memory.formats.base.source import text_of
+from pastchats_memory.formats.base.values import text_of
 from pastchats_memory.text.timestamps import iso_utc
 
 BURST = timedelta(seconds=1)

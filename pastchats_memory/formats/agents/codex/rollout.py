@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from pastchats_memory.formats.agents.codex.dialect import is_injected, strip_context
-from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
 from pastchats_memory.text.clean import IMAGE
 
 LINE_TYPES = ("session_meta", "turn_context", "response_item", "event_msg", "compacted")
@@ -78,7 +78,7 @@ def parts_of(payload: Json) -> list[str]:
     content = payload.get("content")
     if isinstance(content, str):
         return [content]
-    return [text for part in map(mapping_of, list_of(content)) if (text := text_of(part.get("text")))]
+    return [text for part in objects_of(content) if (text := text_of(part.get("text")))]
 
 
 def prompt_of_event(entry: RolloutEntry) -> str:
@@ -88,7 +88,7 @@ def prompt_of_event(entry: RolloutEntry) -> str:
     """
     payload, item = entry.payload, completed_item(entry)
     if item.get("type") == "UserMessage":
-        parts = list(map(mapping_of, list_of(item.get("content"))))
+        parts = objects_of(item.get("content"))
         text = "".join(text_of(part.get("text")) for part in parts)
         pictures = any(part.get("type") != "text" for part in parts)
     elif entry.kind == EVENT and entry.type == "user_message" and payload.get("kind", "plain") in ("plain", None):
@@ -153,7 +153,7 @@ def human_parts(payload: Json) -> list[str]:
 def kinds_of(payload: Json) -> list[str]:
     """Return the kinds of all parts, such as `user.text`; none if a part has none."""
     noted = mapping_of(payload.get("internal_chat_message_metadata_passthrough")).get("content_item_kinds")
-    kinds, parts = list(map(text_of, list_of(noted))), list(map(mapping_of, list_of(payload.get("content"))))
+    kinds, parts = list(map(text_of, list_of(noted))), objects_of(payload.get("content"))
     if len(kinds) != len(parts) or UNKNOWN in kinds:
         return []
     return [kind for kind, part in zip(kinds, parts, strict=True) if text_of(part.get("text"))]

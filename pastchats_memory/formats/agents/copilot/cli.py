@@ -9,9 +9,9 @@ from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import has_record
 from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of
 from pastchats_memory.formats.base.sibling_files import recorded_cwd
-from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tags import without_rim
 from pastchats_memory.formats.base.tools import split_exit_code, text_of_result
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
 
 EVENT_GROUPS = ("session", "user", "assistant", "tool", "system", "subagent", "hook", "skill")
 """The part of an event's type before the dot."""
@@ -60,7 +60,7 @@ class CopilotSession(AgentSession):
                 return self._add_prompt(data, at)
             case "assistant.message":
                 self.builder.add_answer(text_of(data.get("content")), at, text_of(data.get("model")))
-                for request in map(mapping_of, list_of(data.get("toolRequests"))):
+                for request in objects_of(data.get("toolRequests")):
                     self._add_call(request, "name")
             case "tool.execution_start":
                 self._add_call(data, "toolName")

@@ -18,8 +18,9 @@ from pastchats_memory.formats.base.dialect import Dialect
 from pastchats_memory.formats.base.markdown import blocks
 from pastchats_memory.formats.base.markdown_dialogue import MarkdownDialogue, Section
 from pastchats_memory.formats.base.session import Position, SessionInfo
-from pastchats_memory.formats.base.source import SourceFile, value_of
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import ToolResult, split_exit_code
+from pastchats_memory.formats.base.values import value_of
 from pastchats_memory.text.timestamps import LOCAL, iso_utc, parse_handwritten, to_the_minute
 
 _TITLE = re.compile(r"\s*#\s+(?:[^\w\s]{1,8}\s*)?Copilot CLI Session\s*$", re.MULTILINE)

@@ -10,8 +10,9 @@ from pastchats_memory.formats.agents.copilot.dialect import DIALECT
 from pastchats_memory.formats.agents.copilot.vscode_log import is_beginning, replay
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of
 from pastchats_memory.formats.base.sibling_files import read_sibling_json
-from pastchats_memory.formats.base.source import Element, Json, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import Element, SourceFile
 from pastchats_memory.formats.base.tools import ToolResult
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.hashes import conversation_hash
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
@@ -88,7 +89,7 @@ def _about(session: Json, first: Json, path: Path) -> SessionInfo:
 def _folder_from_context(request: Json) -> str | None:
     """Return the first folder of the workspace from the request's context."""
     metadata = mapping_of(mapping_of(request.get("result")).get("metadata"))
-    for part in map(mapping_of, list_of(metadata.get("renderedGlobalContext"))):
+    for part in objects_of(metadata.get("renderedGlobalContext")):
         if found := _WORKSPACE.search(text_of(part.get("text"))):
             return found[1].strip()
     return None
@@ -180,7 +181,7 @@ def _tools(builder: SessionBuilder, request: Json, at: Position) -> None:
     """Add calls and results, in the form of the model or else of the screen."""
     metadata = mapping_of(mapping_of(request.get("result")).get("metadata"))
     answers = mapping_of(metadata.get("toolCallResults"))
-    rounds = [mapping_of(round_) for round_ in list_of(metadata.get("toolCallRounds"))]
+    rounds = objects_of(metadata.get("toolCallRounds"))
     calls = [mapping_of(call) for round_ in rounds for call in list_of(round_.get("toolCalls"))]
     for call in calls:
         call_id = text_of(call.get("id"))
@@ -189,7 +190,7 @@ def _tools(builder: SessionBuilder, request: Json, at: Position) -> None:
         builder.add_result(call_id, _output(text, of_shell=call.get("name") in SHELLS), at)
     if calls:
         return
-    for piece in map(mapping_of, list_of(request.get("response"))):
+    for piece in objects_of(request.get("response")):
         if piece.get("kind") == "toolInvocationSerialized":
             _add_shown_call(builder, piece, at)
 

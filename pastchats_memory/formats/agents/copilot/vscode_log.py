@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, number_of, text_of
+from pastchats_memory.formats.base.source import Record, SourceFile
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, number_of, text_of
 from pastchats_memory.model import Unreadable
 
 BEGIN, SET, PUSH, DELETE = range(4)

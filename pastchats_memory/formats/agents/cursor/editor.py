@@ -10,18 +10,19 @@ from collections.abc import Iterator, Sequence
 from pastchats_memory.files.foreign_sqlite import ForeignDatabase
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of
 from pastchats_memory.formats.base.sibling_files import read_sibling
-from pastchats_memory.formats.base.source import (
+from pastchats_memory.formats.base.source import SourceFile
+from pastchats_memory.formats.base.tools import ToolResult, text_of_result
+from pastchats_memory.formats.base.values import (
     BadJson,
     Json,
-    SourceFile,
     list_of,
     mapping_of,
     number_of,
+    objects_of,
     parse_json,
     text_of,
     value_of,
 )
-from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
@@ -66,8 +67,8 @@ def _bubbles(database: ForeignDatabase, chat_id: str, chat: Json) -> Iterator[tu
     for key, value in rows:
         bubble = mapping_of(parse_json(value)) if isinstance(value, str | bytes) else {}
         apart[text_of(key).removeprefix(prefix)] = bubble
-    inside = [mapping_of(bubble) for bubble in list_of(chat.get("conversation"))]
-    heads = [mapping_of(head) for head in list_of(chat.get("fullConversationHeadersOnly"))]
+    inside = objects_of(chat.get("conversation"))
+    heads = objects_of(chat.get("fullConversationHeadersOnly"))
     for bubble in inside:
         apart.pop(text_of(bubble.get("bubbleId")), None)
         yield bubble, True
@@ -129,7 +130,7 @@ def _tool(builder: SessionBuilder, call: Json, at: Position) -> None:
 def _window_chats(database: ForeignDatabase) -> Iterator[Json]:
     for _, value in database.rows(WINDOW, KEYS, where={"key": WINDOW_CHATS}):
         document = parse_json(value) if isinstance(value, str | bytes) else {}
-        yield from (mapping_of(tab) for tab in list_of(mapping_of(document).get("tabs")))
+        yield from objects_of(mapping_of(document).get("tabs"))
 
 
 def _window_turns(database: ForeignDatabase, folder: str | None) -> Iterator[Row]:
@@ -137,7 +138,7 @@ def _window_turns(database: ForeignDatabase, folder: str | None) -> Iterator[Row
         began = to_the_minute(iso_utc(tab.get("lastSendTime")))
         about: Json = {"title": text_of(tab.get("chatTitle"))}
         builder = SessionBuilder(SessionInfo(text_of(tab.get("tabId")) or None, folder, None, began, about))
-        for bubble in map(mapping_of, list_of(tab.get("bubbles"))):
+        for bubble in objects_of(tab.get("bubbles")):
             at = Position(1, bubble.get("createdAt"), text_of(bubble.get("id")))
             if bubble.get("type") == "user":
                 builder.add_prompt(_words(bubble), at)

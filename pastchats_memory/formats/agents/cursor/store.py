@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from pastchats_memory.files.foreign_sqlite import ForeignDatabase
-from pastchats_memory.formats.base.source import BadJson, Json, mapping_of, parse_json, text_of
+from pastchats_memory.formats.base.values import BadJson, Json, mapping_of, parse_json, text_of
 
 TABLES = {"blobs": frozenset({"id", "data"}), "meta": frozenset({"key", "value"})}
 ABOUT, ROOT = "0", "latestRootBlobId"

@@ -26,10 +26,11 @@ from pastchats_memory.formats.base.session import (
     folder_of,
     texts_of,
 )
-from pastchats_memory.formats.base.source import BadJson, Json, Record, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import Record, SourceFile
 from pastchats_memory.formats.base.sqlite_sessions import has_tables
 from pastchats_memory.formats.base.tags import without_rim
 from pastchats_memory.formats.base.tools import parse_result
+from pastchats_memory.formats.base.values import BadJson, Json, mapping_of, objects_of, text_of
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
@@ -113,7 +114,7 @@ class _Session(AgentSession):
             self.builder.add_prompt(strip_wrappers(text), replace(at, time=_time_of_prompt(text)), pictures)
             return None
         self.builder.add_answer(texts_of(content).replace(HIDDEN, "").strip(), at)
-        for block in map(mapping_of, list_of(content)):
+        for block in objects_of(content):
             if block.get("type") == "tool_use":
                 self.builder.add_call("", text_of(block.get("name")), block.get("input"))
         return None
@@ -169,7 +170,7 @@ def _from_store(database: ForeignDatabase, path: Path) -> Iterator[Row]:
 
 
 def _add_stored_message(builder: SessionBuilder, message: Json) -> None:
-    content, blocks = message.get("content"), [mapping_of(block) for block in list_of(message.get("content"))]
+    content, blocks = message.get("content"), objects_of(message.get("content"))
     text = texts_of(content)
     at = Position(1, _time_of_prompt(text) if message.get("role") == "user" else None)
     if message.get("role") == "user":
@@ -206,7 +207,7 @@ def _folder(source: SourceFile) -> str | None:
     wanted = _encode_path(name)
     for item in source.records():
         message = mapping_of(mapping_of(item.value).get("message")) if isinstance(item, Record) else {}
-        for block in map(mapping_of, list_of(message.get("content"))):
+        for block in objects_of(message.get("content")):
             given = block.get("input") if block.get("type") == "tool_use" else None
             values = mapping_of(given).values() if isinstance(given, dict) else _PATCHED.findall(text_of(given))
             folders = (find_folder(text_of(value), lambda folder: _encode_path(folder) == wanted) for value in values)

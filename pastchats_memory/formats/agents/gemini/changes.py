@@ -12,7 +12,8 @@ from pastchats_memory.formats.agents.gemini.content import find_workspace, is_co
 from pastchats_memory.formats.base.checkpoint import RECENT, CannotResume
 from pastchats_memory.formats.base.session import find_folder, folder_of
 from pastchats_memory.formats.base.sibling_files import read_sibling, read_sibling_json
-from pastchats_memory.formats.base.source import Element, Json, Record, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import Element, Record, SourceFile
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
 from pastchats_memory.model import Unreadable
 
 HEADER = ("sessionId", "projectHash", "startTime", "summary", "directories", "kind")
@@ -114,7 +115,7 @@ class FirstPass:
         changes = mapping_of(record.get("$set"))
         if isinstance(changes.get("messages"), list):
             self._check_appended_record("the messages begin anew")
-            snapshot = [mapping_of(message) for message in list_of(changes["messages"])]
+            snapshot = objects_of(changes["messages"])
             compressed = any(is_compression(visible_text(message.get("content"))) for message in snapshot)
             living = self.living if compressed else {}
             self.living = living | dict.fromkeys(text_of(message.get("id")) for message in snapshot)
@@ -133,7 +134,7 @@ class FirstPass:
     def _folder_from_calls(self, record: Json) -> str | None:
         """Return the folder along a path in a tool call that has the session's hash, or None."""
         wanted = text_of(self.header.get("projectHash"))
-        for call in map(mapping_of, list_of(record.get("toolCalls"))):
+        for call in objects_of(record.get("toolCalls")):
             for value in mapping_of(call.get("args")).values():
                 if found := find_folder(text_of(value), lambda folder: _hash(folder) == wanted):
                     return found

@@ -9,9 +9,9 @@ from dataclasses import replace
 from pastchats_memory.formats.base.agent_spellings import parse_gemini_output
 from pastchats_memory.formats.base.dialect import read_spellings
 from pastchats_memory.formats.base.session import Position, SessionBuilder
-from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tags import span, without_rim
 from pastchats_memory.formats.base.tools import ToolResult, parse_result, text_of_result
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, text_of
 
 _WORDS = read_spellings(__file__)
 CONTEXT = ("session_context", "hook_context")

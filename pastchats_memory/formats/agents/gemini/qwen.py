@@ -7,9 +7,9 @@ from pastchats_memory.formats.agents.gemini.dialect import DIALECT
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import has_record
 from pastchats_memory.formats.base.session import Position, folder_of
-from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tags import REMINDERS, without_spans
 from pastchats_memory.formats.base.tree import parent_in
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
 
 WITH_MESSAGE = ("user", "assistant", "tool_result")
 """Types of records with a message. It is missing if an answer was stopped before its first word."""
@@ -48,7 +48,7 @@ class QwenSession(AgentSession):
         message = mapping_of(record.get("message"))
         if record.get("type") in WITH_MESSAGE and "message" in record and not isinstance(message.get("parts"), list):
             return f"{record['type']} record without a message in parts"
-        self._add_message(record, [mapping_of(part) for part in list_of(message.get("parts"))], at)
+        self._add_message(record, objects_of(message.get("parts")), at)
         return None
 
     def _add_message(self, record: Json, parts: list[Json], at: Position) -> None:
@@ -82,5 +82,5 @@ class QwenSession(AgentSession):
         elif record.get("subtype") == "chat_compression":
             # the rest of the compressed history repeats earlier turns
             first = mapping_of(next(iter(list_of(payload.get("compressedHistory"))), None))
-            parts = map(mapping_of, list_of(first.get("parts")))
+            parts = objects_of(first.get("parts"))
             self.builder.add_turn("system", "summary", "\n\n".join(text_of(part.get("text")) for part in parts), at)

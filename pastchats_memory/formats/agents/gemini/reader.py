@@ -15,8 +15,9 @@ from pastchats_memory.formats.agents.gemini.saved_chat import SavedChat, is_save
 from pastchats_memory.formats.agents.gemini.stream import PrintedSession, is_stream
 from pastchats_memory.formats.base.checkpoint import CannotResume
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
-from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import Record, SourceFile
 from pastchats_memory.formats.base.turns import PendingTurn
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
@@ -159,7 +160,7 @@ class _Session:
         if position != self._first_pass.last[at.native_id]:
             return
         del self._begun[at.native_id]
-        for call in map(mapping_of, list_of(record.get("toolCalls"))):
+        for call in objects_of(record.get("toolCalls")):
             self._called.add(at.native_id)
             self._tool(call, at)
 

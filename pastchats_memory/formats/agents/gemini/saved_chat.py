@@ -18,17 +18,8 @@ from pastchats_memory.formats.agents.gemini.dialect import DIALECT
 from pastchats_memory.formats.base.dialect import Dialect
 from pastchats_memory.formats.base.markdown_dialogue import MarkdownDialogue, Section
 from pastchats_memory.formats.base.session import Position, SessionInfo
-from pastchats_memory.formats.base.source import (
-    SAMPLE_RECORDS,
-    Element,
-    Json,
-    Places,
-    SourceFile,
-    list_of,
-    mapping_of,
-    parse_json,
-    text_of,
-)
+from pastchats_memory.formats.base.source import SAMPLE_RECORDS, Element, Places, SourceFile
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, parse_json, text_of
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.hashes import conversation_hash
 from pastchats_memory.text.timestamps import LOCAL, iso_utc
@@ -105,7 +96,7 @@ class SavedChat(MarkdownDialogue[_Message]):
         for item in source.elements(*below):
             if isinstance(item, Element) and _is_message(item.value):
                 fields = mapping_of(item.value)
-                parts = list(map(mapping_of, list_of(fields["parts"])))
+                parts = objects_of(fields["parts"])
                 first = next((text for part in parts if (text := text_of(part.get("text")))), "")
                 yield _make_message(ROLES[text_of(fields["role"])], parts, Places(item.text, item.line).line(first))
             else:

@@ -10,7 +10,8 @@ from pastchats_memory.formats.agents.gemini.dialect import DIALECT
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.agent_spellings import parse_gemini_output
 from pastchats_memory.formats.base.session import Position, SessionInfo
-from pastchats_memory.formats.base.source import Json, SourceFile, mapping_of, text_of
+from pastchats_memory.formats.base.source import SourceFile
+from pastchats_memory.formats.base.values import Json, mapping_of, text_of
 
 
 def is_stream(source: SourceFile) -> bool:

@@ -16,20 +16,9 @@ from pastchats_memory.formats.agents.opencode.events import Captured, is_certain
 from pastchats_memory.formats.agents.opencode.files import Tree, tree_of
 from pastchats_memory.formats.agents.opencode.v2 import parse_v2_message
 from pastchats_memory.formats.base.format import Companions, Format, StoredSession, confident
-from pastchats_memory.formats.base.source import (
-    BadJson,
-    Element,
-    Json,
-    Places,
-    Record,
-    SourceFile,
-    list_of,
-    mapping_of,
-    number_of,
-    parse_json,
-    text_of,
-)
+from pastchats_memory.formats.base.source import Element, Places, Record, SourceFile
 from pastchats_memory.formats.base.sqlite_sessions import has_tables
+from pastchats_memory.formats.base.values import BadJson, Json, list_of, mapping_of, number_of, parse_json, text_of
 from pastchats_memory.model import Task, Turn, Unreadable
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from pastchats_memory.formats.agents.opencode.session import MESSAGE_PREFIX, StoredMessage, folder_of
 from pastchats_memory.formats.agents.opencode.v2 import parse_v2_message
-from pastchats_memory.formats.base.source import Json, list_of, mapping_of, number_of, text_of
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, number_of, text_of
 
 LINE = "line in the capture"
 """The key that a captured part gets for its line."""

@@ -6,7 +6,7 @@ Types and fields are those of `session-message.ts` in OpenCode's schema.
 from __future__ import annotations
 
 from pastchats_memory.formats.agents.opencode.session import ABORTED, MESSAGE_PREFIX, Lines, StoredMessage, first_line
-from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
 
 SPEAKERS = {"user": "user", "shell": "user", "skill": "user", "assistant": "assistant", "compaction": "assistant"}
 """The role of each type of message. Other types have no text, such as a change of model or folder."""
@@ -40,11 +40,11 @@ def _parts(kind: str, data: Json) -> list[Json]:
     parts: list[Json] = []
     match kind:
         case "user":
-            files = map(mapping_of, list_of(data.get("files")))
+            files = objects_of(data.get("files"))
             shown = ({"type": "file", "mime": file.get("mime"), "filename": file.get("name")} for file in files)
             parts = [_text(data.get("text")), *shown]
         case "assistant":
-            parts = [_content(part) for part in map(mapping_of, list_of(data.get("content"))) if not _is_torn(part)]
+            parts = [_content(part) for part in objects_of(data.get("content")) if not _is_torn(part)]
         case "shell":
             command = text_of(data.get("command"))
             output = text_of(mapping_of(data.get("output")).get("output"))

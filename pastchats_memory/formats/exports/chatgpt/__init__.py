@@ -16,17 +16,8 @@ from pastchats_memory.formats.base.conversation_export import ConversationFile
 from pastchats_memory.formats.base.format import CERTAIN
 from pastchats_memory.formats.base.locations import in_downloads
 from pastchats_memory.formats.base.session import Row
-from pastchats_memory.formats.base.source import (
-    SAMPLE_RECORDS,
-    BadJson,
-    Json,
-    Places,
-    SourceFile,
-    list_of,
-    mapping_of,
-    parse_json,
-    text_of,
-)
+from pastchats_memory.formats.base.source import SAMPLE_RECORDS, Places, SourceFile
+from pastchats_memory.formats.base.values import BadJson, Json, list_of, mapping_of, parse_json, text_of
 from pastchats_memory.formats.exports.chatgpt.message import parse_message
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.text.hashes import conversation_hash

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pastchats_memory.formats.base.agent_spellings import CHATGPT_HIDDEN_TYPES
-from pastchats_memory.formats.base.source import Json, list_of, mapping_of, parse_json, text_of
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, parse_json, text_of
 from pastchats_memory.text.clean import IMAGE, clean
 from pastchats_memory.text.timestamps import iso_utc
 from pastchats_memory.text.truncate import truncate_middle

@@ -12,18 +12,9 @@ from pastchats_memory.files.foreign_sqlite import ForeignDatabase
 from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
-from pastchats_memory.formats.base.source import (
-    Element,
-    Json,
-    Places,
-    Record,
-    SourceFile,
-    list_of,
-    mapping_of,
-    objects_of,
-    text_of,
-)
+from pastchats_memory.formats.base.source import Element, Places, Record, SourceFile
 from pastchats_memory.formats.base.tools import ToolResult
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
 from pastchats_memory.formats.exports.llm.database import read_rows
 from pastchats_memory.formats.exports.llm.printed import is_printed_log, parse_entries
 from pastchats_memory.model import Turn, Unreadable

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from pastchats_memory.files.foreign_sqlite import ForeignDatabase
-from pastchats_memory.formats.base.source import Json, list_of, mapping_of, objects_of, parse_json, text_of
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, parse_json, text_of
 
 EARLY = {
     "id": "id", "model": "model", "prompt": "prompt", "system": "system", "response": "response", "chat_id": "conversation_id",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from pastchats_memory.formats.base.source import Json
+from pastchats_memory.formats.base.values import Json
 
 NONE = "-- none --"
 SECTIONS = (

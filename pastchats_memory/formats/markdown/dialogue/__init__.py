@@ -20,8 +20,9 @@ from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.markdown import find_details, find_line, front_matter, headings, in_code, in_details
 from pastchats_memory.formats.base.markdown_dialogue import MarkdownDialogue, Section
 from pastchats_memory.formats.base.session import Position, SessionInfo
-from pastchats_memory.formats.base.source import SourceFile, parse_json, text_of
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import parse_result
+from pastchats_memory.formats.base.values import parse_json, text_of
 from pastchats_memory.formats.markdown.dialogue.editor_notes import HEADED, find_signers
 from pastchats_memory.formats.markdown.dialogue.markers import (
     END_MARK,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from pastchats_memory.formats.base.agent_spellings import CHATGPT_HIDDEN_TYPES, CLINE_ANSWER_TOOLS
 from pastchats_memory.formats.base.markdown import find_line, in_code
-from pastchats_memory.formats.base.source import Json, mapping_of, parse_json, text_of
+from pastchats_memory.formats.base.values import Json, mapping_of, parse_json, text_of
 from pastchats_memory.formats.base.visible_words import visible_words
 from pastchats_memory.formats.markdown.dialogue.editor_notes import extract_actions
 from pastchats_memory.formats.markdown.dialogue.tool_sections import (

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from pastchats_memory.formats.base.markdown import find_line, in_code
-from pastchats_memory.formats.base.source import Json, mapping_of, parse_json
+from pastchats_memory.formats.base.values import Json, mapping_of, parse_json
 
 _SESSION = re.compile(r"\*\*Session ID:\*\* ses_|# Session Export: |# Kimi Session Export\s*\Z")
 """The beginnings of exports of OpenCode, Goose and Kimi."""

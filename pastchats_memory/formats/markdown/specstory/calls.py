@@ -17,8 +17,8 @@ import orjson
 from pastchats_memory.formats.base.agent_spellings import parse_droid_output, parse_gemini_output
 from pastchats_memory.formats.base.markdown import blocks
 from pastchats_memory.formats.base.questions import is_question_tool
-from pastchats_memory.formats.base.source import Json, mapping_of, number_of, text_of
 from pastchats_memory.formats.base.tools import UNKNOWN_CALL, ToolCall, ToolResult, parse_call, parse_result
+from pastchats_memory.formats.base.values import Json, mapping_of, number_of, text_of
 from pastchats_memory.formats.markdown.specstory.folds import Summary, parse_summary
 from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.text.shell import is_editor, is_read_only, is_shell, reports_failure

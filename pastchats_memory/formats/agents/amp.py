@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
-from pastchats_memory.formats.base.locations import Environment
+from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of, texts_of
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
@@ -99,19 +96,13 @@ def _parse_result(block: Json) -> ToolResult:
     return ToolResult(text_of_result(result) or text_of(fault), number, failed=failed)
 
 
-def locations(environment: Environment) -> Iterator[Path]:
-    """Yield the folders of the command line's threads and of the extension's."""
-    yield environment.folder("AMP_DATA_DIR", environment.data / "amp") / "threads"
-    yield from (editor / "globalStorage" / "sourcegraph.amp" for editor in environment.editors)
-
-
 AMP = Format(
     name="amp",
     version=5,
     detect=detect,
     read=_Session.read,
     program="Amp",
-    locations=locations,
+    locations=places("{AMP_DATA_DIR:data/amp}/threads", "{editors}/globalStorage/sourcegraph.amp"),
     keeps_mtime=False,
     resume=resume_with("amp", "threads", "continue"),  # github.com/coder/registry/issues/748
     verified="2026-11",

@@ -14,7 +14,7 @@ from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.checkpoint import CannotResume
 from pastchats_memory.formats.base.companions import named_after
 from pastchats_memory.formats.base.format import Format, has_record
-from pastchats_memory.formats.base.locations import below_home
+from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of
 from pastchats_memory.formats.base.tags import spans, without_spans
 from pastchats_memory.formats.base.tools import ToolResult
@@ -143,7 +143,9 @@ ANTIGRAVITY = Format(
     detect=has_record(_is_step),
     read=_Session.read,
     program="Antigravity",
-    locations=below_home(*(f".gemini/{name}/brain" for name in ("antigravity-cli", "antigravity", "antigravity-ide"))),
+    locations=places(
+        *(f"{{home}}/.gemini/{name}/brain" for name in ("antigravity-cli", "antigravity", "antigravity-ide"))
+    ),
     companions=named_after({SHORT: (FULL,)}),
     verified="2026-11",
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import CERTAIN, Format
-from pastchats_memory.formats.base.locations import below_folder
+from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.session import Position, SessionInfo, count_images, folder_of, texts_of
 from pastchats_memory.formats.base.sibling_files import read_sibling_json
 from pastchats_memory.formats.base.source import SourceFile
@@ -129,6 +129,6 @@ CONTINUE_DEV = Format(
     detect=detect,
     read=_Session.read,
     program="Continue",
-    locations=below_folder("CONTINUE_GLOBAL_DIR", ".continue", "sessions"),
+    locations=places("{CONTINUE_GLOBAL_DIR:home/.continue}/sessions"),
     verified="2026-11",
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import Format, has_record
-from pastchats_memory.formats.base.locations import below_folder
+from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.session import Position, folder_of, texts_of
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 from pastchats_memory.formats.base.values import Json, mapping_of, number_of, objects_of, parse_json, text_of
@@ -100,6 +100,6 @@ DEEPSEEK_HARNESS = Format(
     detect=has_record(lambda record: _is_header(record) or _is_event(record)),
     read=_Session.read,
     program="DeepSeek Harness",
-    locations=below_folder("DSH_HOME", ".dsh", "sessions"),
+    locations=places("{DSH_HOME:home/.dsh}/sessions"),
     verified="2026-11",
 )

@@ -11,7 +11,7 @@ from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.agent_spellings import parse_droid_output
 from pastchats_memory.formats.base.companions import ending_in
 from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
-from pastchats_memory.formats.base.locations import below_home
+from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.session import Position, count_images, folder_of, texts_of
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tags import REMINDERS, without_spans
@@ -145,7 +145,7 @@ DROID = Format(
     detect=detect,
     read=_Session.read,
     program="Factory Droid",
-    locations=below_home(SESSIONS),
+    locations=places(f"{{home}}/{SESSIONS}"),
     companions=ending_in(SESSIONS, SETTINGS),
     resume=resume_with("droid", "--resume"),  # https://docs.factory.ai/reference/cli-reference
     verified="2026-11",

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.companions import named_after
 from pastchats_memory.formats.base.format import CERTAIN, Format
+from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of
 from pastchats_memory.formats.base.sibling_files import read_sibling
 from pastchats_memory.formats.base.source import SourceFile
@@ -133,15 +135,18 @@ def _working_directory(config: Path) -> str | None:
     return folder_of(chat.get("workspace"))
 
 
+def locations(environment: Environment) -> Iterator[Path]:
+    """Yield the folder of the sessions."""
+    yield environment.folder("GPTME_LOGS_HOME", environment.local_data("gptme", "gptme/gptme") / "logs")
+
+
 GPTME = Format(
     name="gptme",
     version=3,
     detect=detect,
     read=_Session.read,
     program="gptme",
-    locations=lambda environment: iter(
-        [environment.folder("GPTME_LOGS_HOME", environment.local_data("gptme", "gptme/gptme") / "logs")]
-    ),
+    locations=locations,
     companions=named_after({LOG: DERIVED}),
     verified="2026-11",
 )

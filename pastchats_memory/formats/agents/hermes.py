@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from pastchats_memory.formats.base.dialect import COMMON, UserText
 from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
-from pastchats_memory.formats.base.locations import below_folder
+from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of, texts_of
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.sqlite_sessions import SqliteSessions, Tables
@@ -169,7 +169,7 @@ HERMES = Format(
     detect=detect,
     read=read,
     program="Hermes",
-    locations=below_folder("HERMES_HOME", ".hermes", "state.db"),
+    locations=places("{HERMES_HOME:home/.hermes}/state.db"),
     resume=resume_with("hermes", "--resume"),  # https://hermes-agent.nousresearch.com/docs/user-guide/cli
     verified="2026-11",
 )

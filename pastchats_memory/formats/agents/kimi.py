@@ -7,14 +7,13 @@ The newer one writes `<session>/agents/<agent>/wire.jsonl` with `state.json` bes
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from hashlib import md5
 from pathlib import Path
 
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.companions import named_after
 from pastchats_memory.formats.base.format import Format, has_record, resume_with
-from pastchats_memory.formats.base.locations import Environment
+from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.session import Position, SessionInfo, count_images, folder_of, texts_of
 from pastchats_memory.formats.base.sibling_files import read_sibling, read_sibling_field
 from pastchats_memory.formats.base.tags import without_spans
@@ -200,19 +199,13 @@ def _parse_result(text: str, note: str = "", *, failed: bool) -> ToolResult:
     return ToolResult(text or note, int(found[1]) if found else None, failed=failed)
 
 
-def locations(environment: Environment) -> Iterator[Path]:
-    """Yield the folders of the newer and the older command line's sessions."""
-    yield environment.folder("KIMI_CODE_HOME", environment.home / ".kimi-code") / "sessions"
-    yield environment.home / ".kimi" / "sessions"
-
-
 KIMI = Format(
     name="kimi",
     version=4,
     detect=has_record(_is_event),
     read=_Session.read,
     program="Kimi",
-    locations=locations,
+    locations=places("{KIMI_CODE_HOME:home/.kimi-code}/sessions", "{home}/.kimi/sessions"),
     companions=named_after({WIRE: (SENT,), AGENTS: (STATE,)}),
     resume=resume_with("kimi", "--session"),  # https://moonshotai.github.io/kimi-code/en/guides/sessions
     verified="2026-11",

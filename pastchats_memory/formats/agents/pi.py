@@ -6,14 +6,13 @@ One fork is OpenClaw, which talks in messengers. It puts facts about a message a
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import asdict
-from pathlib import Path
 
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.checkpoint import CannotResume
 from pastchats_memory.formats.base.format import CERTAIN, Companions, Format
-from pastchats_memory.formats.base.locations import Environment
+from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.session import Position, count_images, folder_of, texts_of
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import ToolResult, parse_printed, split_exit_code, text_of_result
@@ -128,13 +127,6 @@ class _Session(AgentSession):
             self.builder.queue.flag(flag)
 
 
-def locations(environment: Environment) -> Iterator[Path]:
-    """Yield the folder of pi's sessions, then those of OpenClaw."""
-    yield environment.home / ".pi" / "agent" / "sessions"
-    folder = environment.folder("OPENCLAW_STATE_DIR", environment.home / ".openclaw")
-    yield from sorted(folder.glob("agents/*/sessions"))
-
-
 def hidden_in(_folder: str, names: Collection[str]) -> Collection[str]:
     """Return the names of OpenClaw's copies of a session before it was compacted, which lie beside the session."""
     return [name for name in names if CHECKPOINT in name and f"{name.partition(CHECKPOINT)[0]}.jsonl" in names]
@@ -147,7 +139,7 @@ PI = Format(
     detect=detect,
     read=_Session.read,
     program="pi, OpenClaw",
-    locations=locations,
+    locations=places("{home}/.pi/agent/sessions", "{OPENCLAW_STATE_DIR:home/.openclaw}/agents/*/sessions"),
     resume=lambda session: ["pi", "--session", str(session.path)],  # github.com/tiann/hapi/pull/1206
     verified="2026-11",
 )

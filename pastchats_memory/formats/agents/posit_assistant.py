@@ -12,7 +12,7 @@ from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.chat_messages import add_message, blocks_of
 from pastchats_memory.formats.base.companions import named_after
 from pastchats_memory.formats.base.format import CERTAIN, Format, confident
-from pastchats_memory.formats.base.locations import below_home
+from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of
 from pastchats_memory.formats.base.sibling_files import read_sibling_json
 from pastchats_memory.formats.base.source import SourceFile
@@ -76,7 +76,7 @@ POSIT_ASSISTANT = Format(
     detect=confident(matches, CERTAIN),
     read=_Session.read,
     program="Posit Assistant",
-    locations=below_home(".posit/assistant/workspaces"),
+    locations=places("{home}/.posit/assistant/workspaces"),
     companions=named_after({MESSAGES: (TREE, SHOWN)}),
     verified="2026-11",
 )

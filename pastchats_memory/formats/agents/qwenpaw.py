@@ -8,7 +8,7 @@ from __future__ import annotations
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.chat_messages import add_message
 from pastchats_memory.formats.base.format import CERTAIN, Format, confident
-from pastchats_memory.formats.base.locations import below_home
+from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.session import Position, SessionInfo
 from pastchats_memory.formats.base.source import Element, Record, SourceFile
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, text_of
@@ -51,6 +51,6 @@ QWENPAW = Format(
     detect=confident(matches, CERTAIN),
     read=_Session.read,
     program="QwenPaw",
-    locations=below_home(".copaw/workspaces", ".qwenpaw/workspaces"),
+    locations=places("{home}/.copaw/workspaces", "{home}/.qwenpaw/workspaces"),
     verified="2026-11",
 )

@@ -66,9 +66,21 @@ def no_locations(_: Environment) -> Iterator[Path]:
     return iter(())
 
 
-def below_home(*names: str) -> Locations:
-    """Return locations with fixed names below the home folder."""
-    return lambda environment: (environment.home / name for name in names)
+def places(*patterns: str) -> Locations:
+    """Return locations by patterns, such as `{home}/.amp/*/threads` and `{AMP_DATA_DIR:data/amp}/threads`.
+
+    In braces stands a folder of the environment with folders below it, and before a colon the variable that moves it.
+    """
+    return lambda environment: (path for pattern in patterns for path in _expand(pattern, environment))
+
+
+def _expand(pattern: str, environment: Environment) -> Iterator[Path]:
+    head, _, below = pattern[1:].partition("}")
+    variable, _, default = head.rpartition(":")
+    name, _, inner = default.partition("/")
+    for root in environment.editors if name == "editors" else [getattr(environment, name)]:
+        folder, below = environment.folder(variable, root / inner), below.lstrip("/")
+        yield from sorted(folder.glob(below)) if "*" in below else [folder / below]
 
 
 def in_downloads(*patterns: str) -> Locations:
@@ -79,8 +91,3 @@ def in_downloads(*patterns: str) -> Locations:
         for place in (pattern, f"*/{pattern}")
         for path in sorted((environment.home / "Downloads").glob(place))
     )
-
-
-def below_folder(variable: str, default: str, *names: str) -> Locations:
-    """Return locations below the folder that a variable names, by default one in the home folder."""
-    return lambda environment: (environment.folder(variable, environment.home / default) / name for name in names)

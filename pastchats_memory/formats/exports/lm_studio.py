@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from pastchats_memory.formats.base.conversation_export import ConversationExport, Message, first_filled
-from pastchats_memory.formats.base.locations import below_home
+from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.thoughts import without_thoughts
@@ -117,5 +117,5 @@ LM_STUDIO = LmStudio().as_format(
     3,
     service="lm-studio",
     program="LM Studio",
-    locations=below_home(".lmstudio/conversations", ".cache/lm-studio/conversations"),
+    locations=places("{home}/.lmstudio/conversations", "{home}/.cache/lm-studio/conversations"),
 )

@@ -16,7 +16,7 @@ from itertools import takewhile
 from pastchats_memory.formats.base.checkpoint import Checkpoint
 from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.key_map import FIELDS, KeyMap
-from pastchats_memory.formats.base.locations import below_home
+from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.source import (
     LARGE_DOCUMENT,
     SAMPLE_RECORDS,
@@ -274,7 +274,7 @@ def mapped_format(key_map: KeyMap | None) -> Format:
         detect=reader.detect,
         read=reader.read,
         program="Augment",
-        locations=below_home(".augment/sessions"),
+        locations=places("{home}/.augment/sessions"),
         is_specific=False,
         explain=reader.explain,
         suggest_map=reader.suggest_map,

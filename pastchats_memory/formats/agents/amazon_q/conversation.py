@@ -11,12 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import takewhile
-from pathlib import Path
 
 from pastchats_memory.files.foreign_sqlite import ForeignDatabase
 from pastchats_memory.formats.agents.amazon_q.dialect import DIALECT, parse_parts
 from pastchats_memory.formats.base.format import CERTAIN, Format
-from pastchats_memory.formats.base.locations import Environment
+from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of
 from pastchats_memory.formats.base.source import Places, SourceFile
 from pastchats_memory.formats.base.values import BadJson, Json, list_of, mapping_of, objects_of, parse_json, text_of
@@ -130,19 +129,15 @@ def _add_answer(builder: SessionBuilder, assistant: Json, places: Places) -> Non
             builder.add_call(text_of(call.get("id")), text_of(call.get("name")), call.get("args"))
 
 
-def locations(environment: Environment) -> Iterator[Path]:
-    """Yield the databases of Amazon Q and of the first Kiro CLI."""
-    for folder in (environment.data, environment.programs):
-        yield from (folder / name / "data.sqlite3" for name in ("amazon-q", "kiro-cli"))
-
-
 AMAZON_Q = Format(
     name="amazon-q",
     version=3,
     detect=detect,
     read=read,
     program="Amazon Q, Kiro CLI",
-    locations=locations,
+    locations=places(
+        *(f"{{{root}}}/{name}/data.sqlite3" for root in ("data", "programs") for name in ("amazon-q", "kiro-cli"))
+    ),
     dialect=lambda: DIALECT,
     verified="2026-11",
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pastchats_memory.formats.base.format import CERTAIN, Format, confident, deferred, load, resume_with
 from pastchats_memory.formats.base.hooks import HookDialect, HookSwitch, command_group, settings_path, specific_output
-from pastchats_memory.formats.base.locations import below_folder
+from pastchats_memory.formats.base.locations import places
 
 HOOKS = HookDialect(
     name="codex",
@@ -37,7 +37,7 @@ CODEX = Format(
     read=deferred("agents.codex.reader:read"),
     program="Codex",
     # not its history.jsonl, which has no working directory: nobody could exclude a project
-    locations=below_folder("CODEX_HOME", ".codex", "sessions", "archived_sessions"),
+    locations=places("{CODEX_HOME:home/.codex}/sessions", "{CODEX_HOME:home/.codex}/archived_sessions"),
     hooks=HOOKS,
     dialect=lambda: load("agents.codex.dialect:DIALECT"),
     verified="0.150.0, 2026-11",

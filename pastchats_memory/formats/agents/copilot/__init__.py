@@ -5,24 +5,9 @@ The reader is imported with the first file: a hook needs only what is here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 from pastchats_memory.formats.base.format import CERTAIN, Format, confident, deferred, load
 from pastchats_memory.formats.base.hooks import TIMEOUT_S, HookDialect, server_entry, settings_path
-from pastchats_memory.formats.base.locations import Environment, below_folder
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-
-def vscode_locations(environment: Environment) -> Iterator[Path]:
-    """Yield the folders of chat sessions in each editor."""
-    for editor in environment.editors:
-        yield from sorted(editor.glob("workspaceStorage/*/chatSessions"))
-        yield from (editor / "globalStorage" / name for name in ("emptyWindowChatSessions", "transferredChatSessions"))
-        yield editor / "globalStorage" / "github.copilot-chat" / "conversations.json"
-
+from pastchats_memory.formats.base.locations import places
 
 HOOKS = HookDialect(
     name="copilot",
@@ -48,7 +33,9 @@ COPILOT_CLI = Format(
     detect=deferred("agents.copilot.cli:detect"),
     read=deferred("agents.copilot.cli:CopilotSession.read"),
     program="Copilot CLI",
-    locations=below_folder("COPILOT_HOME", ".copilot", "session-state", "history-session-state"),
+    locations=places(
+        "{COPILOT_HOME:home/.copilot}/session-state", "{COPILOT_HOME:home/.copilot}/history-session-state"
+    ),
     hooks=HOOKS,
     dialect=lambda: load("agents.copilot.dialect:DIALECT"),
     verified="1.0.10, 2026-11",
@@ -73,7 +60,12 @@ VSCODE_COPILOT = Format(
     detect=confident(deferred("agents.copilot.vscode:matches"), CERTAIN),
     read=deferred("agents.copilot.vscode:read"),
     program="Copilot Chat",
-    locations=vscode_locations,
+    locations=places(
+        "{editors}/workspaceStorage/*/chatSessions",
+        "{editors}/globalStorage/emptyWindowChatSessions",
+        "{editors}/globalStorage/transferredChatSessions",
+        "{editors}/globalStorage/github.copilot-chat/conversations.json",
+    ),
     dialect=lambda: load("agents.copilot.dialect:DIALECT"),
     verified="session files of version 3, 2026-11",
 )

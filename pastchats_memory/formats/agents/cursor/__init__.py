@@ -5,27 +5,10 @@ The reader is imported with the first file: a hook needs only what is here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 from pastchats_memory.formats.base.companions import ending_in
 from pastchats_memory.formats.base.format import CERTAIN, Format, confident, deferred, resume_with
 from pastchats_memory.formats.base.hooks import TIMEOUT_S, HookDialect
-from pastchats_memory.formats.base.locations import Environment
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-
-def locations(environment: Environment) -> Iterator[Path]:
-    """Yield transcripts, plans, the command line's chats, and the state of the editor."""
-    yield from sorted((environment.home / ".cursor" / "projects").glob("*/agent-transcripts"))
-    yield environment.home / ".cursor" / "plans"
-    yield environment.home / ".cursor" / "chats"
-    user = environment.programs / "Cursor" / "User"
-    yield user / "globalStorage" / "state.vscdb"
-    yield from sorted(user.glob("workspaceStorage/*/state.vscdb"))
-
+from pastchats_memory.formats.base.locations import places
 
 HOOKS = HookDialect(
     name="cursor",
@@ -49,7 +32,13 @@ CURSOR = Format(
     detect=confident(deferred("agents.cursor.transcript:matches"), CERTAIN),
     read=deferred("agents.cursor.transcript:read"),
     program="Cursor",
-    locations=locations,
+    locations=places(
+        "{home}/.cursor/projects/*/agent-transcripts",
+        "{home}/.cursor/plans",
+        "{home}/.cursor/chats",
+        "{programs}/Cursor/User/globalStorage/state.vscdb",
+        "{programs}/Cursor/User/workspaceStorage/*/state.vscdb",
+    ),
     companions=ending_in("/.cursor/projects", "", "agent-tools", "terminals", "mcps"),
     hooks=HOOKS,
     verified="bundle of 2026-07, 2026-11",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pastchats_memory.formats.base.companions import ending_in
 from pastchats_memory.formats.base.format import CERTAIN, Format, confident, deferred, load, resume_with
 from pastchats_memory.formats.base.hooks import HookDialect, named_group, settings_path, specific_output
-from pastchats_memory.formats.base.locations import below_folder, below_home
+from pastchats_memory.formats.base.locations import places
 
 _SETTINGS = settings_path("GEMINI_CLI_HOME", "", ".gemini/settings.json")
 _QWEN_SETTINGS = settings_path("QWEN_HOME", "/.qwen", "settings.json")
@@ -60,7 +60,7 @@ GEMINI_CLI = Format(
     read=deferred("agents.gemini.reader:read"),
     program="Gemini CLI",
     # the second folder is that of the sandbox of macOS
-    locations=below_folder("GEMINI_CLI_HOME", "", ".gemini/tmp", ".cache/.gemini/tmp"),
+    locations=places("{GEMINI_CLI_HOME:home}/.gemini/tmp", "{GEMINI_CLI_HOME:home}/.cache/.gemini/tmp"),
     companions=ending_in(".gemini/tmp", "", "tool-outputs", "tool_outputs"),
     hooks=HOOKS,
     dialect=lambda: load("agents.gemini.dialect:DIALECT"),
@@ -75,7 +75,7 @@ QWEN_CODE = Format(
     detect=deferred("agents.gemini.qwen:detect"),
     read=deferred("agents.gemini.qwen:QwenSession.read"),
     program="Qwen Code",
-    locations=below_home(".qwen/projects", ".qwen/tmp"),
+    locations=places("{home}/.qwen/projects", "{home}/.qwen/tmp"),
     hooks=QWEN_HOOKS,
     dialect=lambda: load("agents.gemini.dialect:DIALECT"),
     verified="0.21.0, 2026-11",

@@ -7,7 +7,6 @@ records of version 2 to those of version 1.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from pastchats_memory.files.foreign_sqlite import ForeignDatabase, Value
 from pastchats_memory.formats.agents.opencode import files, session
@@ -16,15 +15,11 @@ from pastchats_memory.formats.agents.opencode.events import Captured, is_certain
 from pastchats_memory.formats.agents.opencode.files import Tree, tree_of
 from pastchats_memory.formats.agents.opencode.v2 import parse_v2_message
 from pastchats_memory.formats.base.format import Companions, Format, StoredSession, confident
+from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.source import Element, Places, Record, SourceFile
 from pastchats_memory.formats.base.sqlite_sessions import has_tables
 from pastchats_memory.formats.base.values import BadJson, Json, list_of, mapping_of, number_of, parse_json, text_of
 from pastchats_memory.model import Task, Turn, Unreadable
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pastchats_memory.formats.base.locations import Environment
 
 SESSIONS = ("session", "session_v2")
 """Tables of sessions, of OpenCode 1 and 2. A session that OpenCode 2 took over is in both."""
@@ -193,13 +188,6 @@ def _from_events(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
         yield from _session(info | {"id": text_of(info.get("id")) or source.path.stem}, messages)
 
 
-def locations(environment: Environment) -> Iterator[Path]:
-    """Yield the folders of OpenCode and Kilo CLI, and the database of ZCode."""
-    yield environment.data / "opencode"
-    yield environment.data / "kilo"
-    yield environment.folder("ZCODE_STORAGE_DIR", environment.home / ".zcode") / "cli" / "db" / "db.sqlite"
-
-
 def resume(session: StoredSession) -> list[str]:
     """Return the command of the program whose file it is."""
     own_id = session.conversation_id.partition("/")[0]
@@ -214,7 +202,7 @@ OPENCODE = Format(
     detect=confident(matches, 90),
     read=read,
     program="OpenCode, Kilo CLI, ZCode",
-    locations=locations,
+    locations=places("{data}/opencode", "{data}/kilo", "{ZCODE_STORAGE_DIR:home/.zcode}/cli/db/db.sqlite"),
     dialect=lambda: DIALECT,
     companions=Companions((files.SESSION, files.MESSAGE), files.other_files, files.hidden_in),
     verified="1.2.15 and betas of 2, 2026-11",

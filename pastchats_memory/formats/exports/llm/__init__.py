@@ -6,11 +6,10 @@ Each response has its prompt beside it. Times are UTC without an offset.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 from pastchats_memory.files.foreign_sqlite import ForeignDatabase
 from pastchats_memory.formats.base.format import CERTAIN, Format
-from pastchats_memory.formats.base.locations import Environment
+from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import Element, Places, Record, SourceFile
 from pastchats_memory.formats.base.tools import ToolResult
@@ -133,11 +132,12 @@ class _Conversations:
             self._builder.add_result(call_id, output, Position(1, row.get("datetime_utc")))
 
 
-def locations(environment: Environment) -> Iterator[Path]:
-    """Yield the database of the tool."""
-    yield environment.folder("LLM_USER_PATH", environment.programs / "io.datasette.llm") / "logs.db"
-
-
 LLM_LOGS = Format(
-    name="llm-logs", version=4, service="llm", detect=detect, read=read, program="llm", locations=locations
+    name="llm-logs",
+    version=4,
+    service="llm",
+    detect=detect,
+    read=read,
+    program="llm",
+    locations=places("{LLM_USER_PATH:programs/io.datasette.llm}/logs.db"),
 )

@@ -62,11 +62,4 @@ class _Session(AgentSession):
         return None
 
 
-MANAGED_AGENTS = Format(
-    name="managed-agents",
-    version=2,
-    detect=detect,
-    read=_Session.read,
-    program="Claude Managed Agents",
-    verified="2026-11",
-)
+MANAGED_AGENTS = Format("managed-agents", 2, detect, _Session.read, program="Claude Managed Agents", verified="2026-11")

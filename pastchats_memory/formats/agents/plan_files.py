@@ -48,6 +48,4 @@ def read(source: SourceFile) -> Iterator[Turn]:
     )
 
 
-PLAN_FILES = Format(
-    name="plan-files", version=1, detect=detect, read=read, kinds=frozenset({"notes"}), verified="2026-11"
-)
+PLAN_FILES = Format("plan-files", 1, detect, read, kinds=frozenset({"notes"}), verified="2026-11")

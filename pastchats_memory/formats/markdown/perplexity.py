@@ -73,6 +73,4 @@ def _answer(lines: Sequence[str]) -> str:
     return _SOURCE_NUMBER.sub("", text).strip().removesuffix("---").rstrip()
 
 
-PERPLEXITY = Format(
-    name="perplexity", version=2, service="perplexity", detect=detect, read=_Thread.read, is_specific=False
-)
+PERPLEXITY = Format("perplexity", 2, detect, _Thread.read, service="perplexity", is_specific=False)

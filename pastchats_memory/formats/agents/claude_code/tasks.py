@@ -49,10 +49,5 @@ def read(source: SourceFile) -> Iterator[Task | Unreadable]:
 
 
 CLAUDE_TASKS = Format(
-    name="claude-tasks",
-    version=2,
-    detect=confident(matches, 90),
-    read=read,
-    kinds=frozenset({"tasks"}),
-    verified="2.1.220, 2026-11",
+    "claude-tasks", 2, confident(matches, 90), read, kinds=frozenset({"tasks"}), verified="2.1.220, 2026-11"
 )

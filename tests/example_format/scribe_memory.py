@@ -1,12 +1,9 @@
 """Read the sessions of scribe: one JSON object a line, for a prompt, an answer, a tool call or its result."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import CERTAIN, Format, has_record
-from pastchats_memory.formats.base.locations import Environment
-from pastchats_memory.formats.base.session import Position
+from pastchats_memory.formats.base.locations import places
+from pastchats_memory.formats.base.session import BadRecord, Position
 from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.formats.base.values import Json
 
@@ -14,8 +11,8 @@ from pastchats_memory.formats.base.values import Json
 class Scribe(AgentSession):
     """One session of scribe."""
 
-    def add_record(self, record: Json, line: int) -> str | None:
-        """Add one record to the session. Return why it is unreadable, or None."""
+    def add_record(self, record: Json, line: int) -> None:
+        """Add one record to the session. Raises BadRecord if it cannot be read."""
         at = Position(line, record.get("at"))
         match record:
             case {"who": "me", "text": str(text)}:
@@ -27,13 +24,7 @@ class Scribe(AgentSession):
             case {"result": str(call), "output": str(output), "code": int(code)}:
                 self.builder.add_result(call, ToolResult(output, code), at)
             case _:
-                return "no record of scribe"
-        return None
-
-
-def locations(environment: Environment) -> Iterator[Path]:
-    """Yield the folder in which scribe keeps its sessions."""
-    yield environment.home / ".scribe" / "sessions"
+                raise BadRecord("no record of scribe")
 
 
 SCRIBE = Format(
@@ -41,6 +32,6 @@ SCRIBE = Format(
     version=1,
     detect=has_record(lambda record: "scribe" in record, CERTAIN),
     read=Scribe.read,
-    locations=locations,
+    locations=places("{home}/.scribe/sessions"),
     program="Scribe",
 )

@@ -60,7 +60,7 @@ class _Session(AgentSession):
         place = _place_of_list(self.source) if self.source.shape == "json" else None
         return self.source.records() if place is None else self.source.elements(*place)
 
-    def add_record(self, record: Json, line: int) -> str | None:
+    def add_record(self, record: Json, line: int) -> None:
         info = self.builder.info
         info.conversation_id = next(filter(None, (text_of(record.get(key)) for key in IDS)), info.conversation_id)
         self.builder.model = text_of(record.get("model")) or self.builder.model
@@ -82,7 +82,6 @@ class _Session(AgentSession):
                 self.builder.add_turn("system", "prompt", text, at)
         for call_id, name, arguments in _all_calls_of(record):
             self.builder.add_call(call_id, name, arguments)
-        return None
 
 
 def _all_calls_of(message: Json) -> Iterator[tuple[str, str, object]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.locations import places
-from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of, texts_of
+from pastchats_memory.formats.base.session import BadRecord, Position, SessionInfo, folder_of, texts_of
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 from pastchats_memory.formats.base.values import Json, mapping_of, number_of, objects_of, text_of
@@ -48,19 +48,19 @@ class _Session(AgentSession):
             },
         )
 
-    def add_record(self, record: Json, line: int) -> str | None:
+    def add_record(self, record: Json, line: int) -> None:
         content, role, number = record.get("content"), record.get("role"), record.get("messageId")
         if role not in ("user", "assistant", INFO):
-            return "a message without a role"
+            raise BadRecord("a message without a role")
         if not isinstance(content, str | list):
-            return f"content of a message is a {type(content).__name__}"
+            raise BadRecord(f"content of a message is a {type(content).__name__}")
         time = mapping_of(record.get("meta")).get("sentAt") or mapping_of(record.get("usage")).get("timestamp")
         own_id = f"{self.builder.info.conversation_id}:{number}" if isinstance(number, int | str) else ""
         at = Position(line, time, own_id)
         blocks = objects_of(content)
         if role == INFO:
             self._add_info(blocks, at)
-            return None
+            return
         shown = content if isinstance(content, str) else [block for block in blocks if block.get("hidden") is not True]
         if role == "assistant":
             self.builder.add_answer(texts_of(shown), at, text_of(mapping_of(record.get("usage")).get("model")))
@@ -74,7 +74,6 @@ class _Session(AgentSession):
                 self.builder.add_result(call_id, _parse_result(block), at)
         if flag := FLAGS.get(text_of(mapping_of(record.get("state")).get("type"))):
             self.builder.queue.flag(flag)
-        return None
 
     def _add_info(self, blocks: list[Json], at: Position) -> None:
         """Add the shell commands of the person and the summaries between the messages."""

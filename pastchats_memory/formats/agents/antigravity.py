@@ -79,9 +79,9 @@ class _Session(AgentSession):
             raise CannotResume("where the session runs was not known before")
         return SessionInfo(name, cwd)
 
-    def add_record(self, record: Json, line: int) -> str | None:
+    def add_record(self, record: Json, line: int) -> None:
         if record.get("status") in UNFINISHED:
-            return None
+            return
         index = number_of(record.get("step_index"))
         own_id = "" if index is None else str(index)
         at = Position(line, record.get("created_at"), own_id)
@@ -90,7 +90,7 @@ class _Session(AgentSession):
         if record.get("source") == PERSON and (action := _ACTION.match(text)):
             output = _parse_result(record, text[action.end() :].lstrip("\n"))
             self.builder.add_typed_command(action["command"], output, at)
-            return None
+            return
         match kind:
             case "USER_INPUT":
                 self.waiting.clear()
@@ -109,7 +109,6 @@ class _Session(AgentSession):
         if is_result or (kind == "ERROR_MESSAGE" and self.waiting):
             call_id = self.waiting.pop(0) if self.waiting else ""
             self.builder.add_result(call_id, _parse_result(record, text), at)
-        return None
 
     def _add_call(self, call: Json, call_id: str) -> None:
         """Add a tool call; each of its arguments is encoded as JSON of its own."""

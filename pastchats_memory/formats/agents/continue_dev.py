@@ -11,7 +11,7 @@ from pathlib import Path
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.locations import places
-from pastchats_memory.formats.base.session import Position, SessionInfo, count_images, folder_of, texts_of
+from pastchats_memory.formats.base.session import BadRecord, Position, SessionInfo, count_images, folder_of, texts_of
 from pastchats_memory.formats.base.sibling_files import read_sibling_json
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import ToolResult
@@ -60,13 +60,13 @@ class _Session(AgentSession):
     def _document(self) -> Json:
         return mapping_of(self.source.outline)
 
-    def add_record(self, record: Json, line: int) -> str | None:
+    def add_record(self, record: Json, line: int) -> None:
         message = mapping_of(record.get("message"))
         content, at = message.get("content"), Position(line, native_id=text_of(message.get("id")))
         if not message:
-            return "an item without a message"
+            raise BadRecord("an item without a message")
         if not isinstance(content, str | list | None):
-            return f"content of a message is a {type(content).__name__}"
+            raise BadRecord(f"content of a message is a {type(content).__name__}")
         match message.get("role"):
             case "user":
                 text = text_of_editor(record.get("editorState")) or texts_of(content)
@@ -79,7 +79,6 @@ class _Session(AgentSession):
                 self.builder.add_result(text_of(message.get("toolCallId")), ToolResult(texts_of(content)), at)
         if summary := text_of(record.get("conversationSummary")):
             self.builder.add_turn("system", "summary", summary, at)
-        return None
 
     def _add_tools(self, item: Json, at: Position) -> None:
         """Add the calls of an answer, and their failures if the item has their states."""

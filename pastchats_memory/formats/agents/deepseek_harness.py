@@ -39,14 +39,14 @@ class _Session(AgentSession):
         self.seeded = 0
         """The number of events at the beginning that are the parent's."""
 
-    def add_record(self, record: Json, line: int) -> str | None:
+    def add_record(self, record: Json, line: int) -> None:
         if _is_header(record):
             self._apply_header(record)
-            return None
+            return
         data = mapping_of(record.get("data"))
         message = mapping_of(data.get("message")) or data
         if (number_of(record.get("seq")) or 0) < self.seeded:
-            return None
+            return
         at = Position(line, record.get("time"), text_of(message.get("id")), self.branch)
         match record.get("type"):
             case "user/message":
@@ -63,7 +63,6 @@ class _Session(AgentSession):
                 self.builder.info.metadata["title"] = text_of(data.get("title"))
             case "turn/end" if flag := FLAGS.get(text_of(mapping_of(data.get("reason")).get("kind"))):
                 self.builder.queue.flag(flag)
-        return None
 
     def _apply_header(self, record: Json) -> None:
         info = self.builder.info

@@ -12,7 +12,7 @@ from pastchats_memory.formats.base.agent_spellings import parse_droid_output
 from pastchats_memory.formats.base.companions import ending_in
 from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.locations import places
-from pastchats_memory.formats.base.session import Position, count_images, folder_of, texts_of
+from pastchats_memory.formats.base.session import BadRecord, Position, count_images, folder_of, texts_of
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tags import REMINDERS, without_spans
 from pastchats_memory.formats.base.tools import parse_printed, text_of_result
@@ -64,10 +64,10 @@ class _Session(AgentSession):
         if _is_message(record):
             self.branches.add(text_of(record.get("id")), text_of(record.get("parentId")) or None)
 
-    def add_record(self, record: Json, line: int) -> str | None:
+    def add_record(self, record: Json, line: int) -> None:
         if _is_header(record):
             self._apply_header(record)
-            return None
+            return
         own_id = text_of(record.get("id"))
         is_delegated = "parent_conversation_id" in self.builder.info.metadata
         branch = "sidechain" if is_delegated else self.branches.of(own_id)
@@ -77,14 +77,13 @@ class _Session(AgentSession):
             self.builder.add_turn("system", "summary", summary, replace(at, branch="main"))
         if "session_id" in record:
             self._add_printed(record, at)
-            return None
+            return
         if record.get("type") != "message":
-            return None
+            return
         content = mapping_of(record.get("message")).get("content")
         if not isinstance(content, str | list | None):
-            return f"content of a message is a {type(content).__name__}"
+            raise BadRecord(f"content of a message is a {type(content).__name__}")
         self._add_message(mapping_of(record.get("message")), _blocks_of(record), at)
-        return None
 
     def _add_printed(self, record: Json, at: Position) -> None:
         """Add a printed record: its texts stand beside its role, and calls are records of their own."""

@@ -9,7 +9,15 @@ from pastchats_memory.files.foreign_sqlite import ForeignDatabase, Value
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.locations import Environment
-from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of, texts_of
+from pastchats_memory.formats.base.session import (
+    BadRecord,
+    Position,
+    Row,
+    SessionBuilder,
+    SessionInfo,
+    folder_of,
+    texts_of,
+)
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, parse_json, text_of, value_of
@@ -59,8 +67,8 @@ class _Session(AgentSession):
         if self.source.shape == "json":
             _add_record(self.builder, mapping_of(self.source.outline), 1)
 
-    def add_record(self, record: Json, line: int) -> str | None:
-        return _add_record(self.builder, record, line)
+    def add_record(self, record: Json, line: int) -> None:
+        _add_record(self.builder, record, line)
 
 
 def _read_database(database: ForeignDatabase) -> Iterator[Row]:
@@ -83,22 +91,21 @@ def _stored_messages(database: ForeignDatabase, session_id: Value) -> Iterator[J
         yield fields | {"metadata": parse_json(text_of(metadata))}
 
 
-def _add_record(builder: SessionBuilder, record: Json, line: int) -> str | None:
-    """Apply a header, or add the turns of a message. Return why it is unreadable, or None."""
+def _add_record(builder: SessionBuilder, record: Json, line: int) -> None:
+    """Apply a header, or add the turns of a message."""
     info = builder.info
     if _is_header(record):
         info.conversation_id = text_of(record.get("id")) or info.conversation_id
         info.cwd = folder_of(record.get("working_dir"))
         info.metadata["title"] = text_of(record.get("name")) or text_of(record.get("description"))
-        return None
+        return
     if record.get("role") not in ("user", "assistant"):
-        return "neither a session nor a message"
+        raise BadRecord("neither a session nor a message")
     blocks = _blocks_of(record)
     if not blocks and _content_of(record) != []:
-        return "content is neither text nor a list of blocks"
+        raise BadRecord("content is neither text nor a list of blocks")
     if mapping_of(record.get("metadata")).get("userVisible") is not False:
         _add_message(builder, record, blocks, Position(line, record.get("created"), text_of(record.get("id"))))
-    return None
 
 
 def _add_message(builder: SessionBuilder, record: Json, blocks: list[Json], at: Position) -> None:

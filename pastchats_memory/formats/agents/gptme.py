@@ -15,7 +15,7 @@ from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.companions import named_after
 from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.locations import Environment
-from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of
+from pastchats_memory.formats.base.session import BadRecord, Position, SessionInfo, folder_of
 from pastchats_memory.formats.base.sibling_files import read_sibling
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tags import is_tagged, opening_of
@@ -75,9 +75,9 @@ class _Session(AgentSession):
         path = self.source.path
         return SessionInfo(path.parent.name or None, _working_directory(path.with_name("config.toml")))
 
-    def add_record(self, record: Json, line: int) -> str | None:
+    def add_record(self, record: Json, line: int) -> None:
         if not isinstance(record.get("content"), str):
-            return "no message"
+            raise BadRecord("no message")
         text = text_of(record["content"])
         at = Position(line, iso_utc(text_of(record.get("timestamp")), LOCAL))
         match record.get("role"):
@@ -87,7 +87,6 @@ class _Session(AgentSession):
                 self._add_answer(text, at, text_of(mapping_of(record.get("metadata")).get("model")))
             case "system" if not _is_context(record):
                 self._add_system_text(text, at, text_of(record.get("call_id")))
-        return None
 
     def _add_answer(self, text: str, at: Position, model: str) -> None:
         self.builder.add_answer(_CALL.sub("", without_thoughts(text)), at, model)

@@ -74,7 +74,7 @@ class _Session(AgentSession):
             metadata={"title": text_of(summary.get("generated_title")) or text_of(summary.get("session_summary"))},
         )
 
-    def add_record(self, record: Json, line: int) -> str | None:
+    def add_record(self, record: Json, line: int) -> None:
         update, params = _update_of(record), mapping_of(record.get("params"))
         metas = mapping_of(params.get("_meta")), mapping_of(update.get("_meta"))
         time = next((meta["agentTimestampMs"] for meta in metas if "agentTimestampMs" in meta), record.get("timestamp"))
@@ -94,7 +94,6 @@ class _Session(AgentSession):
                 self.builder.queue.add_todo_call("update_plan", {"plan": update.get("entries")})
             case _:
                 self.builder.end_chunk()
-        return None
 
     def _add_call(self, update: Json, at: Position) -> None:
         """Merge an update into its call, which counts once its input is known or it ended."""
@@ -121,7 +120,7 @@ class _SentMessages(_Session):
     def start(self) -> None:
         self.has_prompt = False
 
-    def add_record(self, record: Json, line: int) -> str | None:
+    def add_record(self, record: Json, line: int) -> None:
         at = Position(line)
         self.builder.model = text_of(record.get("model_id")) or self.builder.model
         match _kind_of(record):
@@ -132,7 +131,6 @@ class _SentMessages(_Session):
                 self.builder.add_call(text_of(call.get("id")), text_of(call.get("tool_type")), call.get("action"))
             case kind:
                 add_message(self.builder, record | {"role": kind.removesuffix("_result")}, at)
-        return None
 
     def _add_prompt(self, record: Json, at: Position) -> None:
         """Add a message in the user's place, unless the program put it there."""

@@ -72,7 +72,7 @@ class _Session(AgentSession):
             return SessionInfo(f"{session.name}/{agent.name}", cwd, metadata={"parent_conversation_id": session.name})
         return SessionInfo(session.name or None, cwd)
 
-    def add_record(self, record: Json, line: int) -> str | None:
+    def add_record(self, record: Json, line: int) -> None:
         branch = "sidechain" if "parent_conversation_id" in self.builder.info.metadata else "main"
         at = Position(line, record.get("time") or record.get("timestamp"), branch=branch)
         match record.get("type"):
@@ -91,7 +91,6 @@ class _Session(AgentSession):
                 self._add_older_event(*_older_event(record), at)
             case kind:
                 self._apply_state(text_of(kind), record)
-        return None
 
     def _apply_state(self, kind: str, record: Json) -> None:
         """Apply an event about the session: its model, its folder, the end of a turn."""

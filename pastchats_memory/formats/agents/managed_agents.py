@@ -43,7 +43,7 @@ class _Session(AgentSession):
     def session_info(self) -> SessionInfo:
         return SessionInfo(session_name(self.source.path))
 
-    def add_record(self, record: Json, line: int) -> str | None:
+    def add_record(self, record: Json, line: int) -> None:
         kind, content, own_id = text_of(record.get("type")), record.get("content"), text_of(record.get("id"))
         at = Position(line, record.get("processed_at"), own_id)
         if kind == "user.message":
@@ -59,7 +59,6 @@ class _Session(AgentSession):
         elif kind in RESULTS:
             output = ToolResult(texts_of(content), failed=record.get("is_error") is True)
             self.builder.add_result(text_of(record.get(RESULTS[kind])), output, at)
-        return None
 
 
 MANAGED_AGENTS = Format("managed-agents", 2, detect, _Session.read, program="Claude Managed Agents", verified="2026-11")

@@ -103,7 +103,7 @@ class _OlderSession(AgentSession):
     def session_info(self) -> SessionInfo:
         return SessionInfo(session_name(self.source.path))
 
-    def add_record(self, record: Json, line: int) -> str | None:
+    def add_record(self, record: Json, line: int) -> None:
         own_id, cause = (str(record.get(key, "")) for key in ("id", "cause"))
         at = Position(line, iso_utc(record.get("timestamp"), LOCAL), own_id)
         if _is_action(record):
@@ -113,7 +113,6 @@ class _OlderSession(AgentSession):
             code = number_of(mapping_of(extras.get("metadata")).get("exit_code"))
             failed = bool(code) or record["observation"] == "error"
             self.builder.add_result(cause, ToolResult(text_of(record.get("content")), code, failed), at)
-        return None
 
     def _add_action(self, record: Json, own_id: str, at: Position) -> None:
         action, given = text_of(record["action"]), mapping_of(record["args"])
@@ -146,7 +145,7 @@ class _Session(AgentSession):
     def records(self) -> Iterable[Record | Unreadable]:
         return self.source.records() if self.source.shape == "jsonl" else _events(self.source.path)
 
-    def add_record(self, record: Json, line: int) -> str | None:
+    def add_record(self, record: Json, line: int) -> None:
         at = Position(line, iso_utc(record.get("timestamp"), LOCAL), text_of(record.get("id")))
         kind, call_id = text_of(record.get("kind")), text_of(record.get("tool_call_id"))
         match kind:
@@ -171,7 +170,6 @@ class _Session(AgentSession):
                 self.builder.add_turn("system", "summary", text_of(record.get("summary")), at)
             case flagged if flagged in FLAGS:
                 self.builder.queue.flag(FLAGS[flagged])
-        return None
 
     def _add_call(self, record: Json, call_id: str, at: Position) -> None:
         """Add a call, the last answer or a plan; a refused one has the model's arguments only."""

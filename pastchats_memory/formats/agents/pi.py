@@ -13,7 +13,7 @@ from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.checkpoint import CannotResume
 from pastchats_memory.formats.base.format import CERTAIN, Companions, Format
 from pastchats_memory.formats.base.locations import places
-from pastchats_memory.formats.base.session import Position, count_images, folder_of, texts_of
+from pastchats_memory.formats.base.session import BadRecord, Position, count_images, folder_of, texts_of
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import ToolResult, parse_printed, split_exit_code, text_of_result
 from pastchats_memory.formats.base.tree import parent_in
@@ -91,17 +91,17 @@ class _Session(AgentSession):
         else:
             info.metadata["title"] = text_of(record.get("name"))
 
-    def add_record(self, record: Json, line: int) -> str | None:
+    def add_record(self, record: Json, line: int) -> None:
         own_id, message = text_of(record.get("id")), mapping_of(record.get("message"))
         time = iso_utc(record.get("timestamp")) or message.get("timestamp")
         at = Position(line, time, own_id, self.branches.of(own_id))
         if record.get("type") in SUMMARIES:
             self.builder.add_turn("system", "summary", text_of(record.get("summary")), at)
         if record.get("type") not in MESSAGES:
-            return None
+            return
         content = message.get("content")
         if not isinstance(content, str | list | None):
-            return f"content of a message is a {type(content).__name__}"
+            raise BadRecord(f"content of a message is a {type(content).__name__}")
         match message.get("role"):
             case "user":
                 text = _MESSAGE_FACTS.sub("", texts_of(content))
@@ -115,7 +115,6 @@ class _Session(AgentSession):
                 self.builder.add_result(text_of(message.get("toolCallId")), output, at)
             case "bashExecution" if command := text_of(message.get("command")):
                 self.builder.add_typed_command(command, parse_printed(message), at)
-        return None
 
     def _add_answer(self, message: Json, at: Position) -> None:
         text = _REPLIES_TO.sub("", texts_of(message.get("content")))

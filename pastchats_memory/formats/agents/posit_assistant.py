@@ -47,7 +47,7 @@ class _Session(AgentSession):
         }
         return SessionInfo(folder.name or None, cwd, metadata=metadata)
 
-    def add_record(self, record: Json, line: int) -> str | None:
+    def add_record(self, record: Json, line: int) -> None:
         message = facts = mapping_of(record.get("message"))
         for key in VENDOR:
             facts = mapping_of(facts.get(key))
@@ -56,7 +56,6 @@ class _Session(AgentSession):
         self.builder.model = text_of(facts.get("modelId")) or self.builder.model
         at = Position(line, facts.get("timestamp"), str(record.get("id", "")), branch)
         add_message(self.builder, message | {"content": _without_summary(message)}, at)
-        return None
 
 
 def _without_summary(message: Json) -> object:

@@ -28,13 +28,12 @@ class _Session(AgentSession):
         project = above.rpartition("/")[2] if SESSIONS in self.source.path.parts else None
         return SessionInfo(self.source.path.stem, project=project)
 
-    def add_item(self, item: Record | Element) -> str | None:
-        return super().add_item(Record(item.line, next(iter(list_of(item.value)), None)))
+    def add_item(self, item: Record | Element, _position: int = 0) -> None:
+        super().add_item(Record(item.line, next(iter(list_of(item.value)), None)))
 
-    def add_record(self, record: Json, line: int) -> str | None:
+    def add_record(self, record: Json, line: int) -> None:
         moment = iso_utc(record.get("timestamp"), LOCAL)
         add_message(self.builder, record, Position(line, moment, text_of(record.get("id"))))
-        return None
 
 
 def matches(source: SourceFile) -> bool:

@@ -110,13 +110,12 @@ class _Messages(AgentSession):
     def session_info(self) -> SessionInfo:
         return _info_of(_facts_of(self.source))
 
-    def add_record(self, record: Json, line: int) -> str | None:
+    def add_record(self, record: Json, line: int) -> None:
         self.builder.model = text_of(record.get("model")) or self.builder.model
         branch = "sidechain" if self.source.path.parent.parent.name == SUBAGENTS else "main"
         if record.get("injected") is not True:
             at = Position(line, record.get("timestamp"), text_of(record.get("message_id")), branch)
             add_message(self.builder, record, at)
-        return None
 
 
 def _entries_of(session: Path) -> tuple[dict[str, Json], list[Unreadable]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
-from pastchats_memory.formats.base.session import Row, SessionBuilder, SessionInfo, read_items
+from pastchats_memory.formats.base.session import BadRecord, Row, SessionBuilder, SessionInfo, read_items
 from pastchats_memory.formats.base.source import Element, Record, Records, SourceFile
 from pastchats_memory.formats.base.tree import BranchTree
 from pastchats_memory.formats.base.values import Json, mapping_of
@@ -89,11 +89,11 @@ class AgentSession(ABC):
         """Add a record to `branches` in the first pass, and learn what holds for all turns."""
 
     @abstractmethod
-    def add_record(self, record: Json, line: int) -> str | None:
-        """Add one record to `builder`. Return why it is unreadable, or None."""
+    def add_record(self, record: Json, line: int) -> None:
+        """Add one record to `builder`. Raises BadRecord if it cannot be read."""
 
-    def add_item(self, item: Record | Element) -> str | None:
-        """Add the record of a line or of a list. Return why it is unreadable, or None."""
+    def add_item(self, item: Record | Element, _position: int = 0) -> None:
+        """Add the record of a line or of a list. Raises BadRecord."""
         if self.record_noun and not isinstance(item.value, dict):
-            return f"a {type(item.value).__name__} instead of {self.record_noun}"
-        return self.add_record(mapping_of(item.value), item.line)
+            raise BadRecord(f"a {type(item.value).__name__} instead of {self.record_noun}")
+        self.add_record(mapping_of(item.value), item.line)

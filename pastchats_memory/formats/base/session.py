@@ -38,6 +38,10 @@ Item = TypeVar("Item", bound=Record | Element)
 _SEPARATOR = re.compile(r"[/\\]")
 
 
+class BadRecord(ValueError):
+    """A record that cannot be read; the message says why."""
+
+
 @dataclass(slots=True)
 class SessionInfo:
     """What is equal for all turns of a conversation; a reader may complete it while it reads."""
@@ -243,17 +247,20 @@ def read_items(
     source: SourceFile,
     builder: SessionBuilder,
     items: Iterable[Item | Unreadable],
-    add_item: Callable[[Item], str | None],
+    add_item: Callable[[Item, int], None],
 ) -> Iterator[Row]:
     """Yield each turn when no later item can change it, and the unreadable items.
 
-    `add_item` adds an item to the builder; it returns why the item is unreadable, or None.
+    `add_item` adds an item at a position to the builder. It raises BadRecord if the item cannot be read.
     """
     for position, item in enumerate(items):
         if isinstance(item, Unreadable):
             yield item
-        elif reason := add_item(item):
-            yield Unreadable(str(source.path), item.line, reason)
+            continue
+        try:
+            add_item(item, position)
+        except BadRecord as fault:
+            yield Unreadable(str(source.path), item.line, str(fault))
         yield from builder.queue.pop_complete(position)
 
 

@@ -52,7 +52,7 @@ class _Session(AgentSession):
             return SessionInfo(named, folder_of(about.get("cwd")), metadata={"title": text_of(about.get("title"))})
         return SessionInfo(path.stem, read_sibling_field(path.with_suffix(".json"), "cwd") or None)
 
-    def add_record(self, record: Json, line: int) -> str | None:
+    def add_record(self, record: Json, line: int) -> None:
         data, blocks = mapping_of(record.get("data")), _blocks_of(record)
         at = Position(line, mapping_of(data.get("meta")).get("timestamp"), text_of(data.get("message_id")))
         text = "\n\n".join(text for block in blocks if block["kind"] == "text" and (text := text_of(block.get("data"))))
@@ -71,7 +71,6 @@ class _Session(AgentSession):
                 parts = (part.get("data") for part in objects_of(inner.get("content")))
                 output = parse_parts(parts, failed=inner.get("status") == "error")
                 self.builder.add_result(call_id, output, at)
-        return None
 
     def _add_answer(self, text: str, at: Position) -> None:
         """Add an answer, or the next piece of it: the pieces of one answer have one id."""

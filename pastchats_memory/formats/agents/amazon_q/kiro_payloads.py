@@ -49,7 +49,7 @@ class _Session(AgentSession):
             metadata={"title": text_of(about.get("title"))},
         )
 
-    def add_record(self, record: Json, line: int) -> str | None:
+    def add_record(self, record: Json, line: int) -> None:
         payload = mapping_of(record.get("payload"))
         at = Position(line, record.get("timestamp"), text_of(record.get("id")))
         call_id, content = text_of(payload.get("toolCallId")), payload.get("content")
@@ -67,7 +67,6 @@ class _Session(AgentSession):
                 self.builder.add_result(call_id, output, at)
             case "turn_end" if flag := FLAGS.get(text_of(payload.get("stopReason"))):
                 self.builder.queue.flag(flag)
-        return None
 
 
 def locations(environment: Environment) -> Iterator[Path]:

@@ -11,12 +11,12 @@ from pastchats_memory.formats.agents.claude_code.first_pass import FirstPass
 from pastchats_memory.formats.agents.claude_code.grown import check_appended_records
 from pastchats_memory.formats.base.dialect import read_spellings
 from pastchats_memory.formats.base.format import CERTAIN
-from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
+from pastchats_memory.formats.base.session import BadRecord, Position, Row, SessionBuilder, SessionInfo, read_items
 from pastchats_memory.formats.base.source import Places, Record, Records, SourceFile
 from pastchats_memory.formats.base.tools import ToolCall, ToolResult, call_from_json, call_to_json, parse_result
 from pastchats_memory.formats.base.turns import PendingTurn
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
-from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.model import Unreadable
 
 TYPES = frozenset(read_spellings(__file__)["record_types"])
 ENVELOPE, BARE_MESSAGES = 80, 60
@@ -86,8 +86,7 @@ def read(source: SourceFile) -> Iterator[Row]:
         first_pass.check_forks(mapping_of(before.get("view")))
         session.restore(before)
     stored = source.records()
-    for position, item in enumerate(_items(source, stored)):
-        yield from session.read_record(item, position)
+    yield from read_items(source, session.builder, _items(source, stored), session.add_item)
     if source.shape == "jsonl":
         yield from stored.checkpoint(session.snapshot())
     yield from session.builder.flush()
@@ -114,7 +113,6 @@ class _SessionReader:
 
     def __init__(self, source: SourceFile, first_pass: FirstPass) -> None:
         self.builder = SessionBuilder(SessionInfo(), DIALECT, unique_calls=True)
-        self._path = str(source.path)
         self._first_pass = first_pass
         self._abandoned = first_pass.abandoned()
         parts = source.path.parts[:-1]
@@ -143,44 +141,36 @@ class _SessionReader:
         self._shell = call_from_json(state.get("shell"))
         self._project = text_of(state.get("project")) or None
 
-    def read_record(self, item: Record | Unreadable, position: int) -> Iterator[Turn | Unreadable]:
-        if isinstance(item, Unreadable):
-            yield item
-            return
+    def add_item(self, item: Record, position: int) -> None:
         record = item.value
         if not isinstance(record, dict):
-            yield Unreadable(self._path, item.line, f"a {type(record).__name__} instead of a record")
-            return
+            raise BadRecord(f"a {type(record).__name__} instead of a record")
         if hash(records.parent_uuid(record)) in self._abandoned and text_of(record.get("uuid")):
             self._abandoned.add(hash(text_of(record.get("uuid"))))
         conversation = self._first_pass.conversation(record)
         is_copy = position < self._first_pass.own_start.get(conversation, 0)
         if conversation not in self._first_pass.internal and not is_copy:
-            reason = self._add_record(record, item.line, position)
-            if reason:
-                yield Unreadable(self._path, item.line, reason)
-        yield from self.builder.queue.pop_complete(position)
+            self._add_record(record, item.line, position)
 
-    def _add_record(self, record: Json, line: int, position: int) -> str | None:
+    def _add_record(self, record: Json, line: int, position: int) -> None:
         match record.get("type"):
             case "user":
-                return self._add_user_record(record, line, position)
+                self._add_user_record(record, line, position)
             case "assistant":
-                return self._add_assistant_record(record, line, position)
+                self._add_assistant_record(record, line, position)
             case "system":
                 self._add_queued_prompt(record, line, records.parse_local_command(record))
             case "attachment":
                 self._add_queued_prompt(record, line, records.parse_attachment(record))
             case "queue-operation" if queued := self._first_pass.queue.delivered.get(position):
                 self._add_queued_prompt(queued.record, queued.line, queued.utterance)
-        return None
 
     def _add_queued_prompt(self, record: Json, line: int, utterance: records.RecordedPrompt) -> None:
         is_copy = utterance.is_human and self._first_pass.has_better_record(record, utterance.text)
         if utterance.origin in KINDS and not is_copy:
             self._add_utterance(record, line, utterance)
 
-    def _add_user_record(self, record: Json, line: int, position: int) -> str | None:
+    def _add_user_record(self, record: Json, line: int, position: int) -> None:
         utterance = records.parse_user_record(record)
         if self._first_pass.is_teammate and (task := records.parse_team_record(record)):
             utterance = records.RecordedPrompt("subagent", task)
@@ -190,7 +180,7 @@ class _SessionReader:
             self.builder.queue.flag("interrupted")
         match utterance.origin:
             case "unreadable":
-                return utterance.text
+                raise BadRecord(utterance.text)
             case "tool":
                 self._add_results(record, line)
             case "output":
@@ -201,7 +191,6 @@ class _SessionReader:
                 pass
             case _:
                 self._add_utterance(record, line, utterance)
-        return None
 
     def _add_utterance(self, record: Json, line: int, utterance: records.RecordedPrompt) -> None:
         role, kind = KINDS[utterance.origin]
@@ -218,17 +207,17 @@ class _SessionReader:
         if utterance.text.startswith("! "):
             self._shell = ToolCall("Bash", utterance.text.removeprefix("! "))
 
-    def _add_assistant_record(self, record: Json, line: int, position: int) -> str | None:
+    def _add_assistant_record(self, record: Json, line: int, position: int) -> None:
         message = record.get("message")
         if not isinstance(message, dict):
-            return "assistant record without a message object"
+            raise BadRecord("assistant record without a message object")
         content, until = message.get("content"), self._first_pass.until(record)
         if not isinstance(content, str | list | None):
-            return f"content of a message is a {type(content).__name__}"
+            raise BadRecord(f"content of a message is a {type(content).__name__}")
         if records.is_synthetic(record):
             if record.get("isApiErrorMessage") is True:
                 self.builder.queue.flag("api_error")
-            return None
+            return
         if until is None or position <= until:
             texts = [text for text in records.text_blocks(content) if text.strip() not in ("", records.NO_TEXT)]
             self._add_answer(record, line, texts, position, position if until is None else until)
@@ -238,7 +227,6 @@ class _SessionReader:
                     self.builder.add_call(text_of(block.get("id")), text_of(block.get("name")), block.get("input"), at)
             if record.get("isAbortedMidStream") is True:
                 self.builder.queue.flag("interrupted")
-        return None
 
     def _add_answer(self, record: Json, line: int, texts: list[str], position: int, until: int) -> None:
         message_id = text_of(mapping_of(record.get("message")).get("id"))

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from pastchats_memory.formats.base.agent_spellings import CLINE_ANSWER_TOOLS
 from pastchats_memory.formats.base.dialect import read_spellings
-from pastchats_memory.formats.base.session import Position, SessionBuilder, texts_of
+from pastchats_memory.formats.base.session import BadRecord, Position, SessionBuilder, texts_of
 from pastchats_memory.formats.base.tags import span, without_spans
 from pastchats_memory.formats.base.tools import ToolResult, parse_result, split_exit_code, text_of_result
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
@@ -60,13 +60,13 @@ class ModelMessages:
         self._builder = builder
         self._tagged = False
 
-    def add_message(self, value: object, line: int) -> str | None:
-        """Add one message. Return why it is unreadable, or None."""
+    def add_message(self, value: object, line: int) -> None:
+        """Add one message."""
         message = mapping_of(value)
         if message.get("type") == "reasoning" or message.get("isTruncationMarker") is True:
-            return None
+            return
         if not is_api_message(message):
-            return "no message with a role and content"
+            raise BadRecord("no message with a role and content")
         content, at = message.get("content"), Position(line, message.get("ts"))
         if message.get("isSummary") is True:
             self._builder.add_turn("system", "summary", texts_of(content), at)
@@ -75,7 +75,6 @@ class ModelMessages:
             self._answer(content, at, text_of(model.get("modelId")) or text_of(model.get("id")))
         else:
             self._add_user_message(content, at)
-        return None
 
     def end(self) -> None:
         """Do nothing: no result waits for the end of the file."""

@@ -63,7 +63,7 @@ def read(source: SourceFile) -> Iterator[Row]:
     messages = ScreenMessages(builder) if is_screen else ModelMessages(builder)
     below = () if isinstance(source.outline, list) else ("messages",)
     items = source.records() if source.shape == "jsonl" else source.elements(*below)
-    yield from read_items(source, builder, items, lambda item: messages.add_message(item.value, item.line))
+    yield from read_items(source, builder, items, lambda item, _: messages.add_message(item.value, item.line))
     messages.end()
     yield from builder.flush()
 

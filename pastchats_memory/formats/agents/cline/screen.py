@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pastchats_memory.formats.agents.cline.model_messages import CALL
-from pastchats_memory.formats.base.session import Position, SessionBuilder
+from pastchats_memory.formats.base.session import BadRecord, Position, SessionBuilder
 from pastchats_memory.formats.base.tools import ToolResult, parse_result
 from pastchats_memory.formats.base.turns import PendingTurn
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, parse_json, text_of
@@ -46,13 +46,15 @@ class ScreenMessages:
         self._output: list[str] = []
         self._output_at = Position(1)
 
-    def add_message(self, value: object, line: int) -> str | None:
-        """Add one message. Return why it is unreadable, or None."""
+    def add_message(self, value: object, line: int) -> None:
+        """Add one message."""
         if not isinstance(value, dict):
-            return f"a {type(value).__name__} instead of a message"
+            raise BadRecord(f"a {type(value).__name__} instead of a message")
         kind_key = _say_or_ask(value)
         if not kind_key:
-            return None if "type" in value else "neither said nor asked"
+            if "type" not in value:
+                raise BadRecord("neither said nor asked")
+            return
         kind, text = text_of(value.get(kind_key)), text_of(value.get("text"))
         at, pictures = Position(line, value.get("ts")), len(list_of(value.get("images")))
         if kind not in (*OUTPUTS, *QUIET):
@@ -68,7 +70,6 @@ class ScreenMessages:
             if kind == "condense_context":
                 summary = text_of(mapping_of(value.get("contextCondense")).get("summary"))
                 self._builder.add_turn("system", "summary", summary, at)
-        return None
 
     def end(self) -> None:
         """Add the output of a command, which is complete when another message follows."""

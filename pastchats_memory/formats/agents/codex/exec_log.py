@@ -166,7 +166,7 @@ class _Events(AgentSession):
     dialect = DIALECT
     record_noun = "an event"
 
-    def add_record(self, record: Json, line: int) -> str | None:
+    def add_record(self, record: Json, line: int) -> None:
         at, builder = Position(line), self.builder
         if record.get("type") == "thread.started":
             builder.info.conversation_id = text_of(record.get("thread_id")) or builder.info.conversation_id
@@ -179,7 +179,6 @@ class _Events(AgentSession):
         elif "workdir" in record:
             builder.info.cwd, builder.model = folder_of(record["workdir"]), text_of(record.get("model"))
         _message(builder, mapping_of(record.get("msg")), at)
-        return None
 
 
 def _item(builder: SessionBuilder, item: Json, at: Position) -> None:

@@ -12,7 +12,7 @@ from hashlib import blake2b
 from pastchats_memory.formats.agents.codex import dialect, rollout
 from pastchats_memory.formats.agents.codex.first_pass import FirstPass
 from pastchats_memory.formats.agents.codex.replay import ends_burst
-from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
+from pastchats_memory.formats.base.session import BadRecord, Position, Row, SessionBuilder, SessionInfo, read_items
 from pastchats_memory.formats.base.source import Places, Record, Records, SourceFile
 from pastchats_memory.formats.base.tools import ToolCall, ToolResult, parse_call, parse_result
 from pastchats_memory.formats.base.turns import PendingTurn
@@ -55,37 +55,33 @@ def read(source: SourceFile) -> Iterator[Row]:
     named = NAME.search(source.path.stem)
     before = source.resumed.state if source.resumed else {}
     first_pass = FirstPass(named[0] if named else None, mapping_of(before.get("view")))
-    for position, (_, entry) in enumerate(_entries(source, source.records())):
-        if isinstance(entry, rollout.RolloutEntry):
-            first_pass.add(entry, position)
+    for position, item in enumerate(_entries(source, source.records())):
+        if isinstance(item, Record) and isinstance(item.value, rollout.RolloutEntry):
+            first_pass.add(item.value, position)
     first_pass.settle()
     session = _SessionReader(first_pass)
     if before:
         session.restore(before)
     records = source.records()
-    for position, (line, entry) in enumerate(_entries(source, records)):
-        if isinstance(entry, str):
-            yield Unreadable(str(source.path), line, entry)
-        elif entry is not None:
-            session.add_entry(entry, line, position)
-        yield from session.queue.pop_complete(position)
+    yield from read_items(source, session, _entries(source, records), session.add_item)
     if source.shape == "jsonl" and len(session.ordinals) <= MOST_TURNS:
         yield from records.checkpoint(session.snapshot())
     yield from session.flush()
 
 
-def _entries(source: SourceFile, records: Records) -> Iterator[tuple[int, rollout.RolloutEntry | str | None]]:
+def _entries(source: SourceFile, records: Records) -> Iterator[Record | Unreadable]:
+    """Yield each line with its entry, or the reason why it has none."""
     if source.shape == "json":
         document, places = mapping_of(source.document), Places(source.text)
-        yield 1, rollout.RolloutEntry(rollout.META, mapping_of(document.get("session")))
+        yield Record(1, rollout.RolloutEntry(rollout.META, mapping_of(document.get("session"))))
         for item in list_of(document.get("items")):
             fields = mapping_of(item)
             line = places.line(next(iter(rollout.parts_of(fields)), ""))
             entry = rollout.RolloutEntry(rollout.ITEM, fields, fields.get("timestamp"))
-            yield line, entry if isinstance(item, dict) else rollout.parse_entry(item)
+            yield Record(line, entry if isinstance(item, dict) else rollout.parse_entry(item))
         return
     for item in records:
-        yield item.line, rollout.parse_entry(item.value) if isinstance(item, Record) else item.reason
+        yield Record(item.line, rollout.parse_entry(item.value)) if isinstance(item, Record) else item
 
 
 class _SessionReader(SessionBuilder):
@@ -123,7 +119,13 @@ class _SessionReader(SessionBuilder):
         self._script, self._has_shown = text_of(snapshot.get("script")), snapshot.get("has_shown") is True
         self._before = datetime.fromisoformat(time) if time else None
 
-    def add_entry(self, entry: rollout.RolloutEntry, line: int, position: int) -> None:
+    def add_item(self, item: Record, position: int) -> None:
+        if isinstance(item.value, str):
+            raise BadRecord(item.value)
+        if isinstance(item.value, rollout.RolloutEntry):
+            self._add_entry(item.value, item.line, position)
+
+    def _add_entry(self, entry: rollout.RolloutEntry, line: int, position: int) -> None:
         self._follow_replay(entry, position)
         self._place = entry, line, position
         if entry.kind == rollout.CONTEXT:

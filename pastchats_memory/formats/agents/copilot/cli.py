@@ -7,7 +7,7 @@ import re
 from pastchats_memory.formats.agents.copilot.dialect import DIALECT
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import has_record
-from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of
+from pastchats_memory.formats.base.session import BadRecord, Position, SessionInfo, folder_of
 from pastchats_memory.formats.base.sibling_files import recorded_cwd
 from pastchats_memory.formats.base.tags import without_rim
 from pastchats_memory.formats.base.tools import split_exit_code, text_of_result
@@ -46,8 +46,8 @@ class CopilotSession(AgentSession):
         path = self.source.path
         return SessionInfo(path.parent.name if path.stem == "events" else path.stem, recorded_cwd(path.parent))
 
-    def add_record(self, record: Json, line: int) -> str | None:
-        """Add one event. Return why it is unreadable, or None."""
+    def add_record(self, record: Json, line: int) -> None:
+        """Add one event."""
         kind, data = text_of(record.get("type")), mapping_of(record.get("data"))
         subagent = text_of(record.get("agentId")) or text_of(data.get("parentToolCallId"))
         at = Position(line, record.get("timestamp"), text_of(record.get("id")), aside=subagent)
@@ -57,7 +57,7 @@ class CopilotSession(AgentSession):
             self.builder.queue.flag(FLAGS[kind])
         match kind:
             case "user.message":
-                return self._add_prompt(data, at)
+                self._add_prompt(data, at)
             case "assistant.message":
                 self.builder.add_answer(text_of(data.get("content")), at, text_of(data.get("model")))
                 for request in objects_of(data.get("toolRequests")):
@@ -73,7 +73,6 @@ class CopilotSession(AgentSession):
                 text, failed = text_of_result(data.get("result")) or fault, data.get("success") is False
                 output = split_exit_code(text, _EXITED, failed=failed)
                 self.builder.add_result(text_of(data.get("toolCallId")), output, at)
-        return None
 
     def _add_session_event(self, kind: str, data: Json, at: Position) -> None:
         """Set folder and model of the session, or add the summary of a compaction."""
@@ -87,15 +86,14 @@ class CopilotSession(AgentSession):
             summary = text_of(data.get("summaryContent")) or text_of(data.get("summary"))
             builder.add_turn("system", "summary", summary, at)
 
-    def _add_prompt(self, data: Json, at: Position) -> str | None:
+    def _add_prompt(self, data: Json, at: Position) -> None:
         content = data.get("content")
         if not isinstance(content, str):
-            return f"content of a message is a {type(content).__name__}"
+            raise BadRecord(f"content of a message is a {type(content).__name__}")
         is_from_program = data.get("isAutopilotContinuation") is True or "crossSession" in data
         if data.get("source") in PERSON and not is_from_program:
             images = len(list_of(data.get("attachments"))) if not content else 0
             self.builder.add_typed(without_rim(content, APPENDED), at, images)
-        return None
 
     def _add_call(self, data: Json, name_key: str) -> None:
         self.builder.add_call(text_of(data.get("toolCallId")), text_of(data.get(name_key)), data.get("arguments"))

@@ -17,6 +17,7 @@ from pastchats_memory.formats.base.checkpoint import CannotResume
 from pastchats_memory.formats.base.dialect import read_spellings
 from pastchats_memory.formats.base.markdown_dialogue import MarkdownDialogue, Section
 from pastchats_memory.formats.base.session import (
+    BadRecord,
     Position,
     Row,
     SessionBuilder,
@@ -101,23 +102,22 @@ class _Session(AgentSession):
             info.cwd, info.project = found, None
         return super().records()
 
-    def add_record(self, record: Json, line: int) -> str | None:
+    def add_record(self, record: Json, line: int) -> None:
         at = Position(line, branch=_branch_of(self.source.path))
         if record.get("role") not in ROLES:
-            return None
+            return
         content = mapping_of(record.get("message")).get("content")
         if not isinstance(content, str | list):
-            return f"content of a message is a {type(content).__name__}"
+            raise BadRecord(f"content of a message is a {type(content).__name__}")
         if record["role"] == "user":
             text = texts_of(content)
             pictures = count_images(content) + text.partition("<user_query>")[0].count(PICTURE)
             self.builder.add_prompt(strip_wrappers(text), replace(at, time=_time_of_prompt(text)), pictures)
-            return None
+            return
         self.builder.add_answer(texts_of(content).replace(HIDDEN, "").strip(), at)
         for block in objects_of(content):
             if block.get("type") == "tool_use":
                 self.builder.add_call("", text_of(block.get("name")), block.get("input"))
-        return None
 
 
 class _TextTranscript(MarkdownDialogue[Section]):

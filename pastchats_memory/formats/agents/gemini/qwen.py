@@ -6,7 +6,7 @@ from pastchats_memory.formats.agents.gemini.content import join_responses, strip
 from pastchats_memory.formats.agents.gemini.dialect import DIALECT
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import has_record
-from pastchats_memory.formats.base.session import Position, folder_of
+from pastchats_memory.formats.base.session import BadRecord, Position, folder_of
 from pastchats_memory.formats.base.tags import REMINDERS, without_spans
 from pastchats_memory.formats.base.tree import parent_in
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
@@ -34,8 +34,8 @@ class QwenSession(AgentSession):
         """Add the record's place in the chain."""
         self.branches.add(text_of(record.get("uuid")), parent_in(record, "parentUuid"))
 
-    def add_record(self, record: Json, line: int) -> str | None:
-        """Add one record. Return why it is unreadable, or None."""
+    def add_record(self, record: Json, line: int) -> None:
+        """Add one record."""
         info, uuid = self.builder.info, text_of(record.get("uuid"))
         info.conversation_id = text_of(record.get("sessionId")) or info.conversation_id
         info.cwd = info.cwd or folder_of(record.get("cwd"))
@@ -44,12 +44,11 @@ class QwenSession(AgentSession):
         at = Position(line, record.get("timestamp"), uuid, self.branches.of(uuid), subagent)
         if record.get("type") == "system":
             self._add_system_record(record, at)
-            return None
+            return
         message = mapping_of(record.get("message"))
         if record.get("type") in WITH_MESSAGE and "message" in record and not isinstance(message.get("parts"), list):
-            return f"{record['type']} record without a message in parts"
+            raise BadRecord(f"{record['type']} record without a message in parts")
         self._add_message(record, objects_of(message.get("parts")), at)
-        return None
 
     def _add_message(self, record: Json, parts: list[Json], at: Position) -> None:
         visible = (text_of(part.get("text")) for part in parts if part.get("thought") is not True)

@@ -14,11 +14,10 @@ from pastchats_memory.formats.agents.gemini.dialect import DIALECT
 from pastchats_memory.formats.agents.gemini.saved_chat import SavedChat, is_saved_chat
 from pastchats_memory.formats.agents.gemini.stream import PrintedSession, is_stream
 from pastchats_memory.formats.base.checkpoint import CannotResume
-from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
+from pastchats_memory.formats.base.session import BadRecord, Position, Row, SessionBuilder, SessionInfo, read_items
 from pastchats_memory.formats.base.source import Record, SourceFile
 from pastchats_memory.formats.base.turns import PendingTurn
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
-from pastchats_memory.model import Unreadable
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 INVESTIGATION = "Your task is to do a deep investigation of the codebase to find "
@@ -59,12 +58,7 @@ def _read_session(source: SourceFile) -> Iterator[Row]:
     if before:
         session.restore(before)
     records = source.records()
-    for position, item in enumerate(changes.records_of(source, records)):
-        if isinstance(item, Unreadable):
-            yield item
-        elif fault := session.add_record(item, position):
-            yield Unreadable(str(source.path), item.line, fault)
-        yield from session.builder.queue.pop_complete(position)
+    yield from read_items(source, session.builder, changes.records_of(source, records), session.add_record)
     if source.shape == "jsonl":
         yield from records.checkpoint(session.snapshot())
     yield from session.builder.flush()
@@ -113,15 +107,17 @@ class _Session:
                 draft.until = self._first_pass.last[own_id]
                 self._begun[own_id] = draft
 
-    def add_record(self, item: Record, position: int) -> str | None:
+    def add_record(self, item: Record, position: int) -> None:
         record = item.value
         if not isinstance(record, dict):
-            return f"a {type(record).__name__} instead of a record"
+            raise BadRecord(f"a {type(record).__name__} instead of a record")
         if not changes.is_message(record):
             known = changes.is_header(record) or changes.is_change(record) or "type" not in record
-            return None if known or record.get("type") == "session_metadata" else "neither a session nor a message"
+            if not known and record.get("type") != "session_metadata":
+                raise BadRecord("neither a session nor a message")
+            return
         if not isinstance(record["content"], str | list | dict | None):
-            return f"content of a message is a {type(record['content']).__name__}"
+            raise BadRecord(f"content of a message is a {type(record['content']).__name__}")
         own_id = text_of(record["id"])
         branch = self._branch if own_id in self._first_pass.living else "abandoned"
         at = Position(item.line, record.get("timestamp"), own_id, branch)
@@ -133,7 +129,6 @@ class _Session:
             self.builder.queue.flag("api_error")
         elif CANCELLED in content.visible_text(record["content"]):
             self.builder.queue.flag("interrupted")
-        return None
 
     def _prompt(self, record: Json, at: Position) -> None:
         if at.native_id in self._prompts:

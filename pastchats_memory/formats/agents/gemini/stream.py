@@ -9,7 +9,7 @@ from pastchats_memory.formats.agents.gemini.content import strip_context
 from pastchats_memory.formats.agents.gemini.dialect import DIALECT
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.agent_spellings import parse_gemini_output
-from pastchats_memory.formats.base.session import Position, SessionInfo
+from pastchats_memory.formats.base.session import BadRecord, Position, SessionInfo
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.values import Json, mapping_of, text_of
 
@@ -33,8 +33,8 @@ class PrintedSession(AgentSession):
         start = next(filter(_is_start, self.source.sample), {})
         return SessionInfo(text_of(start.get("session_id")) or self.source.path.stem)
 
-    def add_record(self, record: Json, line: int) -> str | None:
-        """Add one record. Return why it is unreadable, or None."""
+    def add_record(self, record: Json, line: int) -> None:
+        """Add one record."""
         at = Position(line, record.get("timestamp") or record.get("ts"))
         call_id = text_of(record.get("tool_id"))
         match record.get("type"):
@@ -42,7 +42,7 @@ class PrintedSession(AgentSession):
                 self.builder.model = text_of(record.get("model"))
                 self.builder.info.conversation_id = text_of(record.get("session_id")) or self.source.path.stem
             case "message" if not isinstance(record.get("content"), str):
-                return "a message without a text"
+                raise BadRecord("a message without a text")
             case "message" if record.get("role") == "user":
                 self.builder.add_prompt(strip_context(text_of(record["content"])), at)
             case "message":
@@ -54,4 +54,3 @@ class PrintedSession(AgentSession):
                 output = text_of(record.get("output"))
                 failed = record.get("status") == "error"
                 self.builder.add_result(call_id, parse_gemini_output(error or output, failed=failed), at)
-        return None

@@ -53,10 +53,7 @@ def _is_step(record: Json) -> bool:
 
 
 class _Session(AgentSession):
-    """A session of Antigravity.
-
-    A tool result does not name its call. Results follow the order of the calls.
-    """
+    """A session of Antigravity. A tool result does not name its call. Results follow the order of the calls."""
 
     record_noun = "a step"
 

@@ -112,10 +112,7 @@ class Format(NamedTuple):
 
 
 def resume_with(*command: str) -> Callable[[StoredSession], list[str]]:
-    """Return a `resume` whose command ends in the session's id.
-
-    A subagent resumes the session that called it.
-    """
+    """Return a `resume` whose command ends in the session's id. A subagent resumes the session that called it."""
     return lambda session: [*command, session.conversation_id.partition("/")[0]]
 
 

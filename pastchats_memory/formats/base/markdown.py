@@ -151,10 +151,7 @@ def in_details(lines: Sequence[str], code: Sequence[bool]) -> list[bool]:
 
 
 def find_details(lines: Sequence[str], code: Sequence[bool]) -> Iterator[tuple[int, int]]:
-    """Yield first and last line of each outer `<details>`.
-
-    An element without an end folds nothing.
-    """
+    """Yield first and last line of each outer `<details>`. An element without an end folds nothing."""
     opened: list[int] = []
     for place, line in enumerate(lines):
         if code[place] or "details" not in (tags := line.lower()):

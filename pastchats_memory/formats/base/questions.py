@@ -30,10 +30,7 @@ _SEPARATORS = re.compile(r"[^a-z]")
 
 
 def is_question_tool(name: str, question_tools: Collection[str]) -> bool:
-    """Return whether a tool asks the person.
-
-    The names have small letters and no separators.
-    """
+    """Return whether a tool asks the person. The names have small letters and no separators."""
     return _SEPARATORS.sub("", name.lower()) in question_tools
 
 

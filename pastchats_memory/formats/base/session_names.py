@@ -9,10 +9,7 @@ NAMELESS = frozenset({"messages", "history", "chat", "conversation", "session", 
 
 
 def session_name(path: Path) -> str:
-    """Return a name for the session: its file's or folder's.
-
-    Documents of one name may lie in many folders.
-    """
+    """Return a name for the session: its file's or folder's. Documents of one name may lie in many folders."""
     if path.stem in NAMELESS and path.parent.name:
         return path.parent.name
     return path.stem if path.suffix == ".jsonl" else f"{path.parent.name}/{path.stem}"

@@ -28,10 +28,7 @@ def span(text: str, tag: str) -> str:
 
 
 def spans(text: str, tag: str) -> list[str]:
-    """Return the stripped text inside each `<tag>…</tag>`.
-
-    An unclosed tag counts as text.
-    """
+    """Return the stripped text inside each `<tag>…</tag>`. An unclosed tag counts as text."""
     parts = (part.partition(f"</{tag}>") for part in text.split(f"<{tag}>")[1:])
     return [inside.strip() for inside, closed, _ in parts if closed]
 

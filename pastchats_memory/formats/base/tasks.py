@@ -32,10 +32,7 @@ def task_format(
 
 
 def one_line(text: str) -> str:
-    """Return a title on one line.
-
-    The store shortens it after redaction, since a cut could split a secret in two.
-    """
+    """Return a title on one line. The store shortens it after redaction, since a cut could split a secret in two."""
     return " ".join(text.split())
 
 

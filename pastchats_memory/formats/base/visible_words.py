@@ -23,10 +23,7 @@ _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,500}>")
 
 
 def visible_words(text: str, role: str, dialect: Dialect) -> str:
-    """Return the words of one part of a message.
-
-    Return "" for a text that a client wrote in the user's role.
-    """
+    """Return the words of one part of a message. Return "" for a text that a client wrote in the user's role."""
     text = strip_html(text)
     if role == "assistant" and text.lstrip().startswith(THOUGHTS):
         return without_thoughts(text)

@@ -102,7 +102,7 @@ def _message(message: Json, model: str) -> Message:
     return Message(
         message,
         "user" if is_users else "assistant",
-        text if is_users else _CITATION.sub("", _strip_thoughts(text)),
+        text if is_users else _CITATION.sub("", text.partition(ANSWER)[2] if text.startswith(THOUGHTS) else text),
         next(iter(texts), text),
         text_of(message.get("messageId")),
         text_of(message.get("parentMessageId")) or None,
@@ -114,10 +114,6 @@ def _message(message: Json, model: str) -> Message:
 
 def _text_of_part(part: Json) -> str:
     return text_of(part.get("text")) or text_of(mapping_of(part.get("text")).get("value"))
-
-
-def _strip_thoughts(text: str) -> str:
-    return text.partition(ANSWER)[2] if text.startswith(THOUGHTS) else text
 
 
 LIBRECHAT = LibreChat().as_format("librechat", 4, service="librechat")

@@ -49,7 +49,7 @@ def detect(source: SourceFile) -> int:
         suffix in MARKDOWN_SUFFIXES
         and (
             source.notes
-            or _in_folder_of_notes(source.path)
+            or any(parent.name.lower() in FOLDERS for parent in list(source.path.parents)[:NOTE_FOLDER_DEPTH])
             or _dated(front_matter(source.head.splitlines()), DATE_KEYS) is not None
         )
     )
@@ -156,10 +156,6 @@ def _chunks(lines: Sequence[str], part: _Part, size: int, overlap: int) -> Itera
         if any(line.strip() for line in lines[start:end]):
             yield start, end
         start = max(end - overlap, start + 1)
-
-
-def _in_folder_of_notes(path: PurePath) -> bool:
-    return any(parent.name.lower() in FOLDERS for parent in list(path.parents)[:NOTE_FOLDER_DEPTH])
 
 
 def _project_of(path: PurePath) -> str | None:

@@ -63,7 +63,9 @@ def read(source: SourceFile) -> Iterator[Task | Unreadable]:
                 if _is_task(subtask):
                     local = word_of(subtask.get("id")).removeprefix(f"{id_}.")
                     names = names_of(subtask.get("dependencies"))
-                    inner = [TaskLink("depends", _full_id(tag, id_, name)) for name in names]
+                    inner = [
+                        TaskLink("depends", f"{tag}/{name}" if "." in name else f"{tag}/{id_}.{name}") for name in names
+                    ]
                     inner.append(TaskLink("parent", f"{tag}/{id_}"))
                     yield _task(subtask, _unique_id(f"{tag}/{id_}.{local}", seen), metadata, inner, places, cwd)
 
@@ -71,11 +73,6 @@ def read(source: SourceFile) -> Iterator[Task | Unreadable]:
 def _unique_id(id_: str, seen: Counter[str]) -> str:
     seen[id_] += 1
     return id_ if seen[id_] == 1 else f"{id_}#{seen[id_]}"
-
-
-def _full_id(tag: str, id_: str, name: str) -> str:
-    """Return the full id of a task that a subtask depends on by the number of a sibling, or by `1.2`."""
-    return f"{tag}/{name}" if "." in name else f"{tag}/{id_}.{name}"
 
 
 def _task(fields: Json, native_id: str, metadata: Json, links: list[TaskLink], places: Places, cwd: str) -> Task:

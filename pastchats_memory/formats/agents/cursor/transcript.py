@@ -78,10 +78,7 @@ def _is_transcript(source: SourceFile) -> bool:
 
 
 def read(source: SourceFile) -> Iterator[Row]:
-    """Yield the turns in file order, and unreadable lines.
-
-    JSONL is read twice: a late call may show the folder.
-    """
+    """Yield the turns in file order, and unreadable lines. JSONL is read twice: a late call may show the folder."""
     if source.shape == "sqlite":
         return source.from_database(lambda database: _from_store(database, source.path))
     return (_Session if source.shape == "jsonl" else _TextTranscript).read(source)

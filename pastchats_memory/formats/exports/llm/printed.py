@@ -112,7 +112,9 @@ def parse_entries(text: str) -> Iterator[PrintedEntry]:
     entry: PrintedEntry | None = None
     section = ""
     for place, line in enumerate(lines):
-        if (found := _ENTRY.match(line)) and _opens_entry(lines, place):
+        if (found := _ENTRY.match(line)) and any(
+            _parse_section(line, "") == "Prompt" for line in lines[place + 1 : place + REACH]
+        ):
             if entry:
                 yield entry
             conversation = found[2] or (entry.conversation if entry else None)
@@ -127,11 +129,6 @@ def parse_entries(text: str) -> Iterator[PrintedEntry]:
             entry.model = model[1]
     if entry:
         yield entry
-
-
-def _opens_entry(lines: list[str], place: int) -> bool:
-    """Return whether a heading with a time opens an entry: its first section follows."""
-    return any(_parse_section(line, "") == "Prompt" for line in lines[place + 1 : place + REACH])
 
 
 def _parse_section(line: str, current: str) -> str:

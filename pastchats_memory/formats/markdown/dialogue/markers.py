@@ -142,10 +142,7 @@ class RoleMarker:
 
 
 def parse_marker(lines: Sequence[str], place: int) -> RoleMarker | None:
-    """Parse a line that names the next speaker, in any notation.
-
-    Return None for any other line.
-    """
+    """Parse a line that names the next speaker, in any notation. Return None for any other line."""
     line = _unwrap_label(lines[place].rstrip())
     start = line.lstrip()[:2]
     if start[:1] in ("#", "<"):
@@ -322,10 +319,7 @@ def _parse_name(line: str, syntax: str, place: int) -> RoleMarker | None:
 
 
 def _parse_timed(line: str, place: int) -> RoleMarker | None:
-    """Parse a time, a name and a colon before the words, as in logs.
-
-    Such lines may follow one another.
-    """
+    """Parse a time, a name and a colon before the words, as in logs. Such lines may follow one another."""
     leading = _LEADING.match(line)
     marker = _parse_name(line[leading.end() :], "timed", place) if leading else None
     if leading is None or marker is None or marker.role == "system" or not marker.words:  # logs of servers name systems
@@ -391,10 +385,7 @@ class _Label:
 
 
 def _parse_label(text: str) -> _Label | None:
-    """Parse a role with nothing around it but a number, an emoji, a model, a time.
-
-    Return None for other text.
-    """
+    """Parse a role with nothing around it but a number, an emoji, a model, a time. Return None for other text."""
     text = text.strip().strip("#").strip().replace("：", ":")
     if pictured := _find_role("pictures", text.rstrip(f":{_JOINED}")):
         return _Label(pictured)
@@ -434,10 +425,7 @@ def _find_role(table: str, *words: str) -> str | None:
 
 
 def _parse_tail(rest: str) -> str | None:
-    """Return the time behind a role, or "".
-
-    Return None if anything but a model, a time or a colon follows.
-    """
+    """Return the time behind a role, or "". Return None if anything but a model, a time or a colon follows."""
     timestamp = ""
     number = re.match(r"[- ]?#?[0-9][\w.-]{0,20}", rest)
     rest = (rest[number.end() :] if number else rest).strip().removeprefix(":").strip()

@@ -246,10 +246,7 @@ def _parse_subagent(lines: Sequence[str], place: int, *, is_call: bool) -> _Pars
 
 
 def _parse_zed_head(lines: Sequence[str], place: int) -> tuple[str, bool, int] | None:
-    """Return the label of a call, whether it failed, and the place behind both.
-
-    Return None for other text.
-    """
+    """Return the label of a call, whether it failed, and the place behind both. Return None for other text."""
     if not lines[place].startswith(_ZED):
         return None
     end = find_line(lines, lambda line: line.startswith(_ZED), place + 1, min(place + MOST_OF_LABEL, len(lines)))

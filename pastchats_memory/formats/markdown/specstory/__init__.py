@@ -81,10 +81,7 @@ def _project_folder(path: Path) -> str | None:
 
 
 def _time_in_name(path: Path) -> str | None:
-    """Return the UTC time in the file's name, to the minute.
-
-    It counts more than the heading.
-    """
+    """Return the UTC time in the file's name, to the minute. It counts more than the heading."""
     found = _IN_NAME.match(path.name)
     return iso_utc(f"{found[1]}T{found[2]}:{found[3]}Z") if found else None
 
@@ -161,10 +158,7 @@ def _end_part(session: _Session, place: int) -> None:
 
 
 def _parse_part(role: re.Match[str], place: int, end: int) -> _Part:
-    """Parse a role line.
-
-    Model and time stand behind the role: `(claude-opus-4 2026-01-16 16:48:43Z)`.
-    """
+    """Parse a role line. Model and time stand behind the role: `(claude-opus-4 2026-01-16 16:48:43Z)`."""
     details = role[3] or ""
     words = details.split(" ")
     at = next((at for at in range(len(words)) if _MOMENT.match(" ".join(words[at:]))), len(words))
@@ -203,10 +197,7 @@ def _read_turns(
 
 
 def _shown_lines(part: _Part, lines: Sequence[str], folded: Sequence[Fold]) -> list[tuple[int, str]]:
-    """Return the lines that a person saw, with their places.
-
-    A user's words are unchanged.
-    """
+    """Return the lines that a person saw, with their places. A user's words are unchanged."""
     hidden = {place for fold in folded for place in range(fold.start, fold.end + 1)}
     visible: list[tuple[int, str]] = []
     for place in range(part.start + 1, part.end):
@@ -233,10 +224,7 @@ def _close_gaps(visible: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str]]
 
 
 def _add_words(part: _Part, shown: Sequence[tuple[int, str]], builder: SessionBuilder) -> None:
-    """Add the words of a part.
-
-    Newer versions name a subagent's prompt like an answer, but without a model.
-    """
+    """Add the words of a part. Newer versions name a subagent's prompt like an answer, but without a model."""
     text = "\n".join(line for _, line in shown)
     is_prompt = part.person or (part.sidechain and not part.model)
     role, kind = ("user", "prompt") if is_prompt else ("assistant", "answer")

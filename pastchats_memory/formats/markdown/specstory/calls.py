@@ -279,10 +279,7 @@ def _parse_ended(name: str, text: str, *, failed: bool) -> ToolResult:
 
 
 def _parse_replies(outside: Sequence[str]) -> str:
-    """Return the questions with the answers below them.
-
-    Codex answers each, others all of them behind the last.
-    """
+    """Return the questions with the answers below them. Codex answers each, others all of them behind the last."""
     replies: list[tuple[str, list[str]]] = []
     questions: list[str] = []
     for line in outside:

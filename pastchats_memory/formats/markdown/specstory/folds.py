@@ -65,10 +65,7 @@ class Summary:
 
 
 def find_folds(lines: Sequence[str]) -> list[Fold]:
-    """Return the folds in order.
-
-    An element without an end, or without a tool or thoughts, is text.
-    """
+    """Return the folds in order. An element without an end, or without a tool or thoughts, is text."""
     closings = {tag: [place for place, line in enumerate(lines) if line.rstrip().endswith(f"</{tag}>")] for tag in TAGS}
     found: list[Fold] = []
     code = in_code(lines)

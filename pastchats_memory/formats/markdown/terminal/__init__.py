@@ -290,18 +290,15 @@ def _split_call(text: str, line: str) -> tuple[str, str]:
     above, _, last = text.rpartition("\n\n")
     if line.lstrip().startswith("⎿"):
         is_called = not _FAULT.match(line) and (
-            _CALL.match(last) or last == _TODOS if above else not (_STOPPED.match(line) or _is_prose(text))
+            _CALL.match(last) or last == _TODOS
+            if above
+            else not (_STOPPED.match(line) or text.endswith((".", ":", "!", "?", "。", "：")))
         )
         return (above, last) if is_called else (text, "")
     is_action = _ACTION.match(text) and (
         "└" in line or _UNINDENTED.match(line) or _CHANGED.search(text.partition("\n")[0])
     )
     return ("", text) if is_action else (text, "")
-
-
-def _is_prose(text: str) -> bool:
-    """Return whether words stand in the place of a call, above the result of a tool without a name."""
-    return text.endswith((".", ":", "!", "?", "。", "："))
 
 
 def _ends(lines: list[str], number: int, mark: str) -> bool:

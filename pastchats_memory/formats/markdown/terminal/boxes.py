@@ -86,10 +86,7 @@ def _format_call(tool: str, subject: str) -> str:
 
 
 def _unescape(text: str) -> str:
-    """Return the value of a JSON string.
-
-    Return the text itself if it is not one, such as a Windows path.
-    """
+    """Return the value of a JSON string. Return the text itself if it is not one, such as a Windows path."""
     with suppress(json.JSONDecodeError):
         return str(json.loads(f'"{text}"', strict=False))
     return text

@@ -165,11 +165,8 @@ def to_plain(row: Row) -> dict[str, object]:
     left_out = {"path", "edits", *(["cwd"] if isinstance(row, Task) else [])}
     unset: tuple[object, ...] = (None, "", []) if isinstance(row, Task) else (None,)
     defaults: dict[str, object] = {} if isinstance(row, Task) else {"branch": "main", "metadata": {}}
-    return {
-        key: value
-        for key, value in values.items()
-        if key not in left_out and value not in unset and value != defaults.get(key)
-    }
+    present = {key: value for key, value in values.items() if key not in left_out and value not in unset}
+    return {key: value for key, value in present.items() if value != defaults.get(key)}
 
 
 def _to_json(value: object) -> object:

@@ -46,12 +46,8 @@ class _Session(AgentSession):
 
     def session_info(self) -> SessionInfo:
         session, own_id = self._document, _id_of(self._document)
-        return SessionInfo(
-            own_id,
-            folder_of(session.get("workspaceDirectory")),
-            started=_start_of(own_id, self.source.path.parent),
-            metadata={"title": text_of(session.get("title"))},
-        )
+        cwd, started = folder_of(session.get("workspaceDirectory")), _start_of(own_id, self.source.path.parent)
+        return SessionInfo(own_id, cwd, started=started, metadata={"title": text_of(session.get("title"))})
 
     def start(self) -> None:
         self.builder.model = text_of(self._document.get("chatModelTitle"))

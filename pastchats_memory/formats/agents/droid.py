@@ -39,9 +39,8 @@ def _is_header(record: Json) -> bool:
 def _is_printed(record: Json) -> bool:
     """Return whether `droid exec --output-format stream-json` printed a record that no other program prints."""
     kind = record.get("type")
-    return "session_id" in record and (
-        (kind == "tool_call" and "toolName" in record) or (kind == "completion" and "finalText" in record)
-    )
+    is_printed = (kind == "tool_call" and "toolName" in record) or (kind == "completion" and "finalText" in record)
+    return "session_id" in record and is_printed
 
 
 def _is_message(record: Json) -> bool:
@@ -101,10 +100,9 @@ class _Session(AgentSession):
             case "tool_result":
                 value, failed = record.get("value"), record.get("isError") is True
                 output = parse_printed(mapping_of(value), failed=failed)
+                printed = isinstance(value, dict)
                 self.builder.add_result(
-                    call_id,
-                    output if isinstance(value, dict) else parse_droid_output(text_of(value), failed=failed),
-                    at,
+                    call_id, output if printed else parse_droid_output(text_of(value), failed=failed), at
                 )
             case "completion" if not self._is_last(text := text_of(record.get("finalText"))):
                 self.builder.add_answer(text, at)

@@ -81,9 +81,8 @@ def _is_event(record: Json) -> bool:
 def _is_older(source: SourceFile) -> bool:
     """Return whether a file lists what OpenHands did and observed before version 1."""
     records = objects_of(source.outline) if source.shape == "json" else source.sample
-    return any(
-        record.get("source") in SOURCES and (_is_action(record) or _is_observation(record)) for record in records
-    )
+    own = (record for record in records if record.get("source") in SOURCES)
+    return any(_is_action(record) or _is_observation(record) for record in own)
 
 
 def _is_action(record: Json) -> bool:

@@ -96,9 +96,8 @@ class KeyMap:
     @property
     def keys(self) -> list[str]:
         """Return the keys that records must have somewhere."""
-        return [key for key in (self.role, self.text, self.time, self.conversation) if key] + [
-            key for _, key in self.sides
-        ]
+        own = (self.role, self.text, self.time, self.conversation)
+        return [*filter(None, own), *(key for _, key in self.sides)]
 
     def list_missing(self, values: object) -> list[str]:
         """List the keys that no object in the values has."""

@@ -85,9 +85,5 @@ def _expand(pattern: str, environment: Environment) -> Iterator[Path]:
 
 def in_downloads(*patterns: str) -> Locations:
     """Return locations by patterns of names in the usual folder of downloads, and in folders directly below it."""
-    return lambda environment: (
-        path
-        for pattern in patterns
-        for place in (pattern, f"*/{pattern}")
-        for path in sorted((environment.home / "Downloads").glob(place))
-    )
+    found = tuple(place for pattern in patterns for place in (pattern, f"*/{pattern}"))
+    return lambda environment: (path for one in found for path in sorted((environment.home / "Downloads").glob(one)))

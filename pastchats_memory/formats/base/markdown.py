@@ -53,10 +53,9 @@ def front_matter(lines: Sequence[str]) -> FrontMatter:
     """
     if not lines or lines[0].rstrip() != "---":
         return FrontMatter({}, 0)
-    end = next(
-        (place for place, line in enumerate(lines[1:MOST_FRONT_MATTER], start=1) if line.rstrip() in ("---", "...")), 0
-    )
-    if not end or not any(_KEY.match(line) for line in lines[1:end]):
+    most = min(len(lines), MOST_FRONT_MATTER)
+    end = find_line(lines, lambda line: line.rstrip() in ("---", "..."), 1, most)
+    if end == most or not any(_KEY.match(line) for line in lines[1:end]):
         return FrontMatter({}, 0)
     blocks: dict[str, list[str]] = {}
     key = ""
@@ -120,11 +119,8 @@ def _end_of_fence(line: str, closings: dict[tuple[str, int], list[int]], place: 
     found = _FENCE.match(line)
     if found is None or (found["mark"][0] == "`" and "`" in found["info"]):
         return 0
-    ends = [
-        closings[found["mark"][0], length]
-        for length in FENCE_LENGTHS
-        if length >= min(len(found["mark"]), FENCE_LENGTHS[-1])
-    ]
+    length = min(len(found["mark"]), FENCE_LENGTHS[-1])
+    ends = [closings[found["mark"][0], each] for each in FENCE_LENGTHS if each >= length]
     for places in ends:
         while places and places[-1] <= place:
             places.pop()

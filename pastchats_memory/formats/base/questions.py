@@ -37,14 +37,9 @@ def is_question_tool(name: str, question_tools: Collection[str]) -> bool:
 def parse_questions(inputs: Json) -> Questions:
     """Return the questions in the input of a call of a question tool."""
     questions = objects_of(inputs.get("questions")) or [inputs]
-    return tuple(
-        (
-            text_of(question.get("id")) or text_of(question.get("header")) or str(place),
-            text_of(question.get("question")),
-        )
-        for place, question in enumerate(questions)
-        if text_of(question.get("question"))
-    )
+    named = [(question, text_of(question.get("id")) or text_of(question.get("header"))) for question in questions]
+    asked = ((name or str(place), text_of(question.get("question"))) for place, (question, name) in enumerate(named))
+    return tuple((key, words) for key, words in asked if words)
 
 
 def parse_answers(questions: Questions, text: str, parsers: Sequence[AnswerParser]) -> str:
@@ -54,9 +49,8 @@ def parse_answers(questions: Questions, text: str, parsers: Sequence[AnswerParse
 
 def join_answers(answers: Answers) -> str:
     """Return each question with its answer below it, without questions that have none."""
-    return "\n\n".join(
-        f"{question}\n{answer.strip()}".strip() for question, answer in answers if answer.strip() not in UNANSWERED
-    )
+    given = ((question, words) for question, answer in answers if (words := answer.strip()) not in UNANSWERED)
+    return "\n\n".join(f"{question}\n{words}".strip() for question, words in given)
 
 
 def parse_pairs(_: Questions, text: str) -> Answers | None:

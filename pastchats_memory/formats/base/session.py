@@ -225,13 +225,8 @@ class SessionBuilder:
     def snapshot(self) -> Json:
         """Return what a longer file needs of this one, as JSON."""
         calls = {call_id: call_to_json(call) for call_id, call in list(self._calls.items())[-RECENT:]}
-        return {
-            "info": asdict(self.info),
-            "turns": self.queue.snapshot(),
-            "model": self.model,
-            "calls": calls,
-            "is_open": self._is_open,
-        }
+        own: Json = {"model": self.model, "calls": calls, "is_open": self._is_open}
+        return own | {"info": asdict(self.info), "turns": self.queue.snapshot()}
 
     def restore(self, snapshot: Json) -> None:
         """Restore the snapshot of the shorter file."""
@@ -277,11 +272,8 @@ def documents_of(content: object) -> list[str]:
     """Return each attached document with a title or words: `[document plan.pdf]`, and below it the words of a text."""
     blocks = (mapping_of(block) for block in list_of(content) if mapping_of(block).get("type") == "document")
     named = ((text_of(block.get("title")).strip(), mapping_of(block.get("source"))) for block in blocks)
-    return [
-        f"[{f'document {title}'.strip()}]\n{_words_of(source)}".strip()
-        for title, source in named
-        if title or _words_of(source)
-    ]
+    texts = ((f"[{f'document {title}'.strip()}]", title, _words_of(source)) for title, source in named)
+    return [f"{head}\n{words}".strip() for head, title, words in texts if title or words]
 
 
 def _words_of(source: Json) -> str:

@@ -46,9 +46,8 @@ def project_of_file(path: Path) -> str:
 
 def _is_storage(folder: Path) -> bool:
     name, above = folder.name, folder.parent.name
-    is_programs = (
-        name.startswith(".") or above.startswith(".") or not APPLICATIONS.isdisjoint((name.lower(), above.lower()))
-    )
+    is_hidden = name.startswith(".") or above.startswith(".")
+    is_programs = is_hidden or not APPLICATIONS.isdisjoint((name.lower(), above.lower()))
     return is_programs or name.isdigit() or name.lower() in STORAGE or _ID.fullmatch(name) is not None
 
 

@@ -113,11 +113,8 @@ class TodoLists:
 
     def _add_numbered(self, task: Task, conversation: str, number: str, last: str = "") -> None:
         """Add a task under its number; an agent that writes its list again gives the same task a further number."""
-        same = (
-            tracked
-            for (owner, _), tracked in self._tasks.items()
-            if owner == conversation and tracked.task.title == task.title and tracked.last != DELETED
-        )
+        own = (tracked for (owner, _), tracked in self._tasks.items() if owner == conversation)
+        same = (tracked for tracked in own if tracked.task.title == task.title and tracked.last != DELETED)
         self._tasks[conversation, number] = known = next(same, None) or _TrackedTask(task)
         known.last = last or known.last
 
@@ -143,12 +140,8 @@ class TodoLists:
 
     def snapshot(self) -> Json:
         """Return the lists as JSON."""
-        lists = {
-            name: [[tracked.task.title, tracked.last] for tracked in of.values()] for name, of in self._lists.items()
-        }
-        tasks = [
-            [*key, tracked.task.title, tracked.task.description, tracked.last] for key, tracked in self._tasks.items()
-        ]
+        lists = {name: [[one.task.title, one.last] for one in of.values()] for name, of in self._lists.items()}
+        tasks = [[*key, one.task.title, one.task.description, one.last] for key, one in self._tasks.items()]
         created = [[call_id, *call] for call_id, call in self._created.items()]
         return {"lists": lists, "tasks": tasks, "created": created, "texts": self._texts}
 

@@ -229,9 +229,8 @@ def has_failed(call: ToolCall, output: ToolResult, dialect: Dialect = COMMON) ->
 
 
 def _is_check(call: ToolCall, text: str, dialect: Dialect) -> bool:
-    return (bool(call.command) or call.label.startswith(dialect.polling)) and classify_check(
-        call.command, text
-    ) is not None
+    may_check = bool(call.command) or call.label.startswith(dialect.polling)
+    return may_check and classify_check(call.command, text) is not None
 
 
 def _heading(call: ToolCall) -> str:

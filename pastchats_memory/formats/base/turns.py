@@ -190,14 +190,8 @@ class TurnQueue:
         """
         latest = self.latest
         if latest is not None and latest.conversation_id:
-            self.todos.add_call(
-                name,
-                arguments,
-                latest.conversation_id,
-                at=at or latest.timestamp,
-                line=line or latest.line,
-                call_id=call_id,
-            )
+            at, line = at or latest.timestamp, line or latest.line
+            self.todos.add_call(name, arguments, latest.conversation_id, at=at, line=line, call_id=call_id)
 
     def is_new_plan(self, text: str) -> bool:
         """Return whether a text is a plan that was not proposed before, and remember it."""

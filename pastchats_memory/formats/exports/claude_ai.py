@@ -60,9 +60,8 @@ class ClaudeAi(ConversationExport):
         """Add the words of a user, with a part of each paste, which is kept as an attachment."""
         attachments = objects_of(message.fields.get("attachments"))
         files = objects_of(message.fields.get("files"))
-        pasted = [
-            truncate_middle(text) for each in attachments if (text := text_of(each.get("extracted_content")).strip())
-        ]
+        texts = (text_of(each.get("extracted_content")).strip() for each in attachments)
+        pasted = [truncate_middle(text) for text in texts if text]
         names = [name for item in (*attachments, *files) if (name := text_of(item.get("file_name")))]
         words = "\n\n".join([message.text, *pasted]).strip() or (IMAGE if files else "")
         builder.add_turn("user", "prompt", words, at, attachments=names)
@@ -112,9 +111,8 @@ def _message(message: Json, model: str) -> Message:
 
 def _texts_of_blocks(message: Json) -> list[str]:
     blocks = objects_of(message.get("content"))
-    return [
-        text for block in blocks if block.get("type") in SHOWN_TYPES and (text := text_of(block.get("text"))).strip()
-    ]
+    shown = (text_of(block.get("text")) for block in blocks if block.get("type") in SHOWN_TYPES)
+    return [text for text in shown if text.strip()]
 
 
 def _text(message: Json) -> str:

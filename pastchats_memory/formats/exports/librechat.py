@@ -29,9 +29,8 @@ class LibreChat(ConversationExport):
         """Return whether a value has a conversation's id and a message of LibreChat."""
         fields = mapping_of(value)
         messages = [mapping_of(message) for message in _listed_messages(fields)]
-        return "conversationId" in fields and any(
-            "messageId" in message and ("isCreatedByUser" in message or "sender" in message) for message in messages
-        )
+        own = (message for message in messages if "messageId" in message)
+        return "conversationId" in fields and any("isCreatedByUser" in one or "sender" in one for one in own)
 
     def may_be_conversation(self, value: object) -> bool:
         """Return whether a value has a conversation's id and a list of messages."""

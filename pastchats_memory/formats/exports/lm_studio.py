@@ -34,30 +34,22 @@ class LmStudio(ConversationExport):
         fields = objects_of(mapping_of(conversation.get("perChatPredictionConfig")).get("fields"))
         setting = next((text_of(field.get("value")) for field in fields if field.get("key") == SYSTEM_PROMPT), "")
         system = text_of(conversation.get("systemPrompt")) or setting
-        return [
-            *([Message({}, "system", system, branch="main")] if system else []),
-            *(
-                _message(version, branch)
-                for message in list_of(conversation.get("messages"))
-                for version, branch in _versions(mapping_of(message))
-            ),
-        ]
+        listed = objects_of(conversation.get("messages"))
+        shown = [_message(version, branch) for message in listed for version, branch in _versions(message)]
+        return [Message({}, "system", system, branch="main"), *shown] if system else shown
 
     def describe(self, conversation: Json, source: SourceFile) -> SessionInfo:
         """Return the id of a conversation, else the file's name, with title and time."""
-        return SessionInfo(
-            text_of(conversation.get("id")) or source.path.stem.removesuffix(SUFFIX),
-            started=to_the_minute(iso_utc(conversation.get("createdAt"))),
-            metadata={"title": text_of(conversation.get("name"))},
-        )
+        named = text_of(conversation.get("id")) or source.path.stem.removesuffix(SUFFIX)
+        started = to_the_minute(iso_utc(conversation.get("createdAt")))
+        return SessionInfo(named, started=started, metadata={"title": text_of(conversation.get("name"))})
 
     def add_tools(self, builder: SessionBuilder, message: Message, at: Position) -> None:
         """Add the calls and results of the steps that were shown."""
         for part in _shown_parts(message.fields):
             if part.get("type") == "toolCallRequest":
-                builder.add_call(
-                    text_of(part.get("callId")), text_of(part.get("name")) or "tool", part.get("parameters")
-                )
+                name = text_of(part.get("name")) or "tool"
+                builder.add_call(text_of(part.get("callId")), name, part.get("parameters"))
             elif part.get("type") == "toolCallResult":
                 content = part.get("content")
                 is_json = isinstance(content, str) and content.startswith("[")  # the JSON text of its parts

@@ -101,11 +101,8 @@ class GenericReader:
                 keys["text"][message.text_key] += 1
                 keys["time"][message.time_key] += 1
                 keys["conversation"][message.conversation_key or thread_key or conversation.context.id_key] += 1
-        listed = {
-            name: [key for key, _ in counts.most_common(MOST_KEYS + 1) if key][:MOST_KEYS]
-            for name, counts in keys.items()
-        }
-        return {name: ", ".join(found) for name, found in listed.items() if found}
+        listed = {name: [key for key, _ in counts.most_common(MOST_KEYS + 1) if key] for name, counts in keys.items()}
+        return {name: ", ".join(found[:MOST_KEYS]) for name, found in listed.items() if found}
 
     def suggest_map(self, source: SourceFile) -> str | None:
         """Return the value of `--map` by which the file is read; for a file that is not read, one that fits it, or None.
@@ -158,11 +155,8 @@ class GenericReader:
         if self.mapped:
             return self.mapped.is_message_list(values)
         objects = [value for value in values if isinstance(value, dict)]
-        messages = [
-            message
-            for value in objects
-            if (message := parse_message(value) or parse_message(mapping_of(decode_nested_json(value))))
-        ]
+        parsed = (parse_message(value) or parse_message(mapping_of(decode_nested_json(value))) for value in objects)
+        messages = list(filter(None, parsed))
         return is_dialogue(messages, len(objects)) and not is_other_list(messages)
 
     def _find_in_opening(self, source: SourceFile) -> list[Conversation]:
@@ -258,11 +252,9 @@ class GenericReader:
                 yield _build_turn(message, conversation.context, facts, line=line, branch=branch)
 
     def _compare(self, messages: list[GenericMessage]) -> ListFacts:
-        return ListFacts(
-            conversation_hash((message.speaker.role, message.text) for message in messages),
-            self.mapped is None and _are_conversation_ids(messages),
-            self._find_thread_key(messages),
-        )
+        first_words = conversation_hash((message.speaker.role, message.text) for message in messages)
+        are_ids = self.mapped is None and _are_conversation_ids(messages)
+        return ListFacts(first_words, are_ids, self._find_thread_key(messages))
 
 
 def mapped_format(key_map: KeyMap | None) -> Format:

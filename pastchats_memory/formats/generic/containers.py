@@ -106,9 +106,8 @@ def find_numbered_conversation(values: Sequence[object]) -> ConversationFacts:
     if not any(_numbers_steps(key, [line.get(key) for line in lines]) for key in keys):
         return NO_FACTS
     # the first exchange alone has the same id, so that a file may grow
-    return ConversationFacts(
-        conversation_id=conversation_hash((message.speaker.role, message.text) for message in exchanges[0])
-    )
+    words = ((message.speaker.role, message.text) for message in exchanges[0])
+    return ConversationFacts(conversation_id=conversation_hash(words))
 
 
 def _numbers_steps(key: str, values: Sequence[object]) -> bool:
@@ -162,17 +161,14 @@ def is_other_document(value: object) -> bool:
         first = mapping_of(value[0] if value else None)
         return COMPARISON_KEY in mapping_of(mapping_of(first.get("content")).get("input"))
     fields = mapping_of(value)
-    has_mark = not known("other_document_keys").isdisjoint(fields) or text_of(fields.get("type")) in known(
-        "other_document_types"
-    )
+    is_typed = text_of(fields.get("type")) in known("other_document_types")
+    has_mark = is_typed or not known("other_document_keys").isdisjoint(fields)
     return has_mark and not any(key in fields for key in ("messages", "conversations", "turns"))
 
 
 def _join_days(fields: Json) -> list[object]:
     """List the items of an object whose keys are days and whose values are lists, the earliest day first."""
-    days = [
-        (found, value) for key, value in fields.items() if (found := _DAY.fullmatch(key)) and isinstance(value, list)
-    ]
+    days = [(day, value) for key, value in fields.items() if (day := _DAY.fullmatch(key)) and isinstance(value, list)]
     if len(days) < len(fields):
         return []
     days.sort(key=lambda day: [int(day[0][iso] or day[0][dotted]) for iso, dotted in ((1, 6), (2, 5), (3, 4))])
@@ -235,11 +231,8 @@ def _walk_object(fields: Json, context: ConversationFacts, depth: int) -> Iterat
             yield Conversation(messages, context)
         return  # keys without digits are those of an interface's texts
     unnamed = replace(context, conversation_id=None)
-    inner = {
-        key: list(walk(value, unnamed, depth + 1))
-        for key, value in fields.items()
-        if value and not has_word(key, "other_list_words")
-    }
+    named = {key: value for key, value in fields.items() if value and not has_word(key, "other_list_words")}
+    inner = {key: list(walk(value, unnamed, depth + 1)) for key, value in named.items()}
     yield from _add_opening(list(name_by_key(inner, context)), fields, context)
 
 
@@ -356,9 +349,8 @@ def _are_people(messages: Sequence[GenericMessage]) -> bool:
     """Return whether several names stand under a key that only speakers have, or under `role` and `content`."""
     names = {message.speaker.word for message in messages}
     keys = {(message.speaker.key, message.text_key) for message in messages}
-    return len(names) > 1 and all(
-        has_word(role, "speaker_words") or (role, text) == ("role", "content") for role, text in keys
-    )
+    are_named = all(has_word(role, "speaker_words") or (role, text) == ("role", "content") for role, text in keys)
+    return len(names) > 1 and are_named
 
 
 def is_other_list(messages: Sequence[GenericMessage]) -> bool:

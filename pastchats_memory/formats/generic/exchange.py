@@ -142,11 +142,8 @@ def _is_speech(fields: Json, ask: str, answer: str, counts: tuple[int, int]) -> 
     plain = known("plain_words")
     if not (_words_of(ask) & plain and _words_of(answer) & plain):
         return sum(counts) >= FEWEST_WORDS
-    objects = (
-        fields,
-        *(inner for inner in fields.values() if isinstance(inner, dict) and len(inner) <= MOST_SIDE_KEYS),
-    )
-    has_sign = any(has_word(key, "exchange_words") for inner in objects for key in inner)
+    inner = (value for value in fields.values() if isinstance(value, dict) and len(value) <= MOST_SIDE_KEYS)
+    has_sign = any(has_word(key, "exchange_words") for one in (fields, *inner) for key in one)
     return min(counts) >= FEWEST_WORDS and (has_sign or bool(_words_of(ask) & known("certain_question_words")))
 
 

@@ -39,11 +39,8 @@ class MappedRecords:
             return ()
         if not all(value is MISSING or _is_text(item, value) for _, _, value in values):
             return ()
-        built = (
-            self._build(item, Speaker(role, key, role, 2), key, value)
-            for role, key, value in values
-            if value is not MISSING
-        )
+        given = ((role, key, value) for role, key, value in values if value is not MISSING)
+        built = (self._build(item, Speaker(role, key, role, 2), key, value) for role, key, value in given)
         return tuple(message for message in built if message.text)
 
     def _build(self, item: Json | list[object], speaker: Speaker, key: str, value: object) -> GenericMessage:
@@ -86,9 +83,8 @@ class MappedRecords:
             yield Conversation(sort_oldest_first(self.parse_items(list(records.values()))), context)
         unnamed = replace(context, conversation_id=None)
         rest = {key: inner for key, inner in value.items() if key not in records}
-        yield from name_by_key(
-            {key: list(self._walk(inner, unnamed, depth + 1)) for key, inner in rest.items()}, context
-        )
+        inside = {key: list(self._walk(inner, unnamed, depth + 1)) for key, inner in rest.items()}
+        yield from name_by_key(inside, context)
 
     def parse_items(self, items: Sequence[object]) -> tuple[GenericMessage, ...]:
         """Return the messages of the records among the items."""

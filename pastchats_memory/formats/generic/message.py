@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote, urlparse
 
-from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
 from pastchats_memory.formats.base.visible_words import visible_words
 from pastchats_memory.formats.generic.roles import Speaker, find_speaker, has_word, kind_of, known, split_words
 from pastchats_memory.formats.registry import any_dialect
@@ -88,14 +88,9 @@ def build_message(
     own_key, own_id = find_value(fields, known("own_id_keys"))
     conversation_key, conversation_id = find_value(fields, known("conversation_id_keys"))
     cwd, project = find_place(fields)
-    understood = {
-        text_key,
-        speaker.key if speaker.word == speaker.role else "",
-        conversation_key,
-        time_key,
-        own_key if own_id is not None and len(own_id) >= UNIQUE_LENGTH else "",
-        *_place_keys(fields, cwd, project),
-    }
+    word_key = speaker.key if speaker.word == speaker.role else ""
+    id_key = own_key if own_id is not None and len(own_id) >= UNIQUE_LENGTH else ""
+    understood = {text_key, word_key, conversation_key, time_key, id_key, *_place_keys(fields, cwd, project)}
     return GenericMessage(
         speaker=speaker,
         text=text,
@@ -157,11 +152,8 @@ def find_place(fields: Json) -> tuple[str | None, str | None]:
 
 
 def _place_keys(fields: Json, cwd: str | None, project: str | None) -> set[str]:
-    return {
-        key
-        for key in (*known("cwd_keys"), *known("project_keys"))
-        if isinstance(value := fields.get(key), str) and (_read_path(value) or value.strip()) in (cwd, project)
-    }
+    texts = {key: text_of(fields.get(key)) for key in (*known("cwd_keys"), *known("project_keys"))}
+    return {key for key, text in texts.items() if text and (_read_path(text) or text.strip()) in (cwd, project)}
 
 
 def _read_path(value: object) -> str | None:

@@ -54,10 +54,8 @@ def _expand_paths(value: Json | list[object]) -> Json | list[object]:
     if not any(len(items) > 1 and all(len(item) > 1 for item in items.values()) for items in lists.values()):
         return value
     paths = {match[0] for match in found}
-    expanded = {
-        key: [items[place] for place in sorted(items)] if len(items) > 1 else items.popitem()[1]
-        for key, items in lists.items()
-    }
+    ordered = {key: [items[place] for place in sorted(items)] for key, items in lists.items()}
+    expanded = {key: items if len(items) > 1 else items[0] for key, items in ordered.items()}
     return {key: inner for key, inner in fields.items() if key not in paths} | expanded
 
 

@@ -40,13 +40,10 @@ class RoleVocabulary:
     @classmethod
     def from_toml(cls, document: Mapping[str, Mapping[str, list[str]]]) -> RoleVocabulary:
         """Build the vocabulary from parsed TOML of the shape of `roles.toml`."""
-        roles, flags, part_roles = (
-            {word: role for role, words in document[section].items() for word in words}
-            for section in ("roles", "flags", "part_roles")
-        )
-        return cls(
-            roles, flags, part_roles, {name: dict.fromkeys(words).keys() for name, words in document["lists"].items()}
-        )
+        sections = (document[name].items() for name in ("roles", "flags", "part_roles"))
+        roles, flags, part_roles = ({word: role for role, words in each for word in words} for each in sections)
+        lists = {name: dict.fromkeys(words).keys() for name, words in document["lists"].items()}
+        return cls(roles, flags, part_roles, lists)
 
 
 @cache
@@ -112,11 +109,8 @@ def find_speaker(fields: Json) -> Speaker | None:
     Known words win over flags, and flags over unknown words. The object itself wins over an object in it.
     """
     words = [(key, word) for key in _list_role_keys(fields) if (word := _read_word(fields[key]))]
-    named = [
-        Speaker(role, key, word, 2 if _is_certain(fields, key, word, role) else 1)
-        for key, word in words
-        if (role := _role_under(key, word))
-    ]
+    spoken = ((key, word, role) for key, word in words if (role := _role_under(key, word)))
+    named = [Speaker(role, key, word, 2 if _is_certain(fields, key, word, role) else 1) for key, word, role in spoken]
     held = _find_speakers_below(fields, "holder_keys")
     if best := [speaker for speaker in (*named, *held) if speaker.certainty > 1] or named:
         return best[0]

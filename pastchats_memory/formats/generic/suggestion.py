@@ -70,9 +70,8 @@ def suggest_map(value: object, described: KeyMap | None, read: Sequence[Conversa
 
 def _count_texts(conversations: Sequence[Conversation]) -> Counter[tuple[str, str]]:
     """Count the messages of conversations by role and text."""
-    return Counter(
-        (message.speaker.role, message.text) for one in conversations for message in one.messages if message.text
-    )
+    messages = (message for one in conversations for message in one.messages if message.text)
+    return Counter((message.speaker.role, message.text) for message in messages)
 
 
 def _suggest_for_tables(value: object) -> Iterator[KeyMap]:
@@ -169,9 +168,8 @@ def _rank_text(key: str, columns: Columns) -> tuple[bool, float]:
 
 def _names_threads(key: str, columns: Columns, rows: int) -> bool:
     is_whole = len(columns[key]) == rows and all(read_word(value) is not None for value in columns[key])
-    return is_whole and not known("thread_words").isdisjoint(
-        (*split_words(_last(key))[:1], *split_words(_last(key))[-1:])
-    )
+    words = split_words(_last(key))
+    return is_whole and not known("thread_words").isdisjoint((*words[:1], *words[-1:]))
 
 
 def _names_speakers(key: str) -> bool:

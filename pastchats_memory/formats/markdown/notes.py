@@ -67,20 +67,13 @@ def read(source: SourceFile) -> Iterator[Turn | Unreadable]:
     is_first = True
     for part in _parts(lines, front.lines):
         heading = " > ".join(part.path)
-        timestamp = next((moment for title in reversed(part.path) if (moment := _first_day(title))), None) or day
+        time = next((moment for title in reversed(part.path) if (moment := _first_day(title))), None) or day
         for start, end in _chunks(lines, part, source.chunk_size, source.chunk_overlap):
             text = "\n".join(lines[start:end]).strip("\n")
             content, is_first = _framed(text, about) if is_first else text, False
-            yield Turn(
-                role="note",
-                kind="note",
-                content=content,
-                line=start + 1,
-                end_line=end,
-                timestamp=timestamp,
-                project=project,
-                metadata=about | ({"heading": heading} if heading else {}),
-            )
+            facts_of_part = about | ({"heading": heading} if heading else {})
+            place = (start + 1, end)
+            yield Turn("note", content, *place, timestamp=time, project=project, kind="note", metadata=facts_of_part)
 
 
 def _framed(text: str, about: Json) -> str:

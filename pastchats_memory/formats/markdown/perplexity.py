@@ -33,12 +33,8 @@ def detect(source: SourceFile) -> int:
     if first == len(lines):
         return 0
     has_logo = _LOGO.match(lines[first]) is not None
-    is_answered = (
-        lines[first].startswith(_QUESTION)
-        and "⁂" in source.text
-        and any(map(_SOURCES.match, lines))
-        and _SOURCE_NUMBER.search(source.text) is not None
-    )
+    is_thread = lines[first].startswith(_QUESTION) and "⁂" in source.text and any(map(_SOURCES.match, lines))
+    is_answered = is_thread and _SOURCE_NUMBER.search(source.text) is not None
     return CONFIDENCE if has_logo or is_answered else 0
 
 

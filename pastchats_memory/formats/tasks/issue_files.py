@@ -67,9 +67,8 @@ def read(source: SourceFile) -> Iterator[Task | Unreadable]:
     updated = _time(fields, "updated_date", "updated", "updated_at")
     description, notes = _split_sections(body, _title(fields, body))
     parents = _match_spelling(id_, names_of(fields.get("parent_task_id") or fields.get("parent")))
-    depends = _match_spelling(
-        id_, names_of(fields.get("dependencies") or fields.get("depends_on") or fields.get("blocked_by"))
-    )
+    needed = fields.get("dependencies") or fields.get("depends_on") or fields.get("blocked_by")
+    depends = _match_spelling(id_, names_of(needed))
     labels = names_of(fields.get("labels")) + names_of(fields.get("tags"))
     kind = next((name for name in (_text(fields, "type"), *labels) if type_of(name) != "task"), "")
     extra = {key: fields[key] for key in ("assignee", "assignees", "milestone", "reporter") if fields.get(key)}
@@ -101,9 +100,8 @@ def _normalize_keys(fields: Json) -> Json:
 
 
 def _title(fields: Json, body: list[str]) -> str:
-    return _text(fields, "title", "name") or next(
-        (heading.title for _, heading in headings(body, in_code(body)) if heading.level == 1), ""
-    )
+    top = (heading.title for _, heading in headings(body, in_code(body)) if heading.level == 1)
+    return _text(fields, "title", "name") or next(top, "")
 
 
 def _status(path: PurePath, word: str) -> str:
@@ -156,9 +154,8 @@ def _split_sections(body: list[str], title: str) -> tuple[str, list[str]]:
             if heading.title != "Description" and not (heading.level == 1 and heading.title.endswith(title)):
                 into.append(line)
     texts = (_COMMENT.sub(r"\1", "\n".join(lines)).strip() for lines in notes)
-    return re.sub(r"\n{3,}", "\n\n", _COMMENT.sub(r"\1", "\n".join(description))).strip(), [
-        text for text in texts if text
-    ]
+    whole = re.sub(r"\n{3,}", "\n\n", _COMMENT.sub(r"\1", "\n".join(description))).strip()
+    return whole, [text for text in texts if text]
 
 
 ISSUE_FILES = task_format(FORMAT, 4, detect, read, verified="2026-11", is_specific=False)

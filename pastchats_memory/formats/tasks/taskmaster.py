@@ -36,9 +36,8 @@ def detect(source: SourceFile) -> int:
 def _lists_of(document: object) -> Iterator[tuple[str, Json, list[Json]]]:
     """Yield tag, metadata and tasks of each list with tasks."""
     root = mapping_of(document)
-    tags = (
-        {ONLY_TAG: root} if isinstance(root.get("tasks"), list) else {tag: mapping_of(of) for tag, of in root.items()}
-    )
+    has_no_tags = isinstance(root.get("tasks"), list)
+    tags = {ONLY_TAG: root} if has_no_tags else {tag: mapping_of(of) for tag, of in root.items()}
     for tag, fields in tags.items():
         tasks = [task for task in objects_of(fields.get("tasks")) if _is_task(task)]
         if any(mark in task for task in tasks for mark in MARKS):
@@ -63,9 +62,8 @@ def read(source: SourceFile) -> Iterator[Task | Unreadable]:
                 if _is_task(subtask):
                     local = word_of(subtask.get("id")).removeprefix(f"{id_}.")
                     names = names_of(subtask.get("dependencies"))
-                    inner = [
-                        TaskLink("depends", f"{tag}/{name}" if "." in name else f"{tag}/{id_}.{name}") for name in names
-                    ]
+                    ids = (f"{tag}/{name}" if "." in name else f"{tag}/{id_}.{name}" for name in names)
+                    inner = [TaskLink("depends", needed) for needed in ids]
                     inner.append(TaskLink("parent", f"{tag}/{id_}"))
                     yield _task(subtask, _unique_id(f"{tag}/{id_}.{local}", seen), metadata, inner, places, cwd)
 

@@ -87,10 +87,8 @@ def _classify_lines(lines: Sequence[str]) -> Iterator[Kind | None]:
     """Yield the kind of every line of a session, None for blank ones."""
     typed = any(line.endswith(_MADE_BY_AIDER) and line.startswith("#### ") for line in lines)
     # A formatter of Markdown leaves the blanks where another line of the quotation follows.
-    notices = any(
-        line.endswith(_MADE_BY_AIDER) and line.startswith("> ") and not below.startswith(">")
-        for line, below in pairwise([*lines, ""])
-    )
+    marked = (line for line, below in pairwise([*lines, ""]) if line.startswith("> ") and not below.startswith(">"))
+    notices = any(line.endswith(_MADE_BY_AIDER) for line in marked)
     counts_tokens = any(line.startswith(_END_OF_ANSWER) for line in lines)
     is_squeezed = not typed and all(above.strip() for above, line in pairwise(lines) if line.startswith("####"))
     ended = _ends_in_two_spaces(lines)

@@ -304,14 +304,8 @@ def _inputs(lines: Sequence[str], path: Path) -> Iterator[Turn]:
             notices[text] -= 1
         elif text:
             kind, words = _parse_prompt(text)
-            yield Turn(
-                role="user",
-                kind=kind,
-                content=words,
-                line=place + 1,
-                conversation_id=name,
-                timestamp=iso_utc(moment, LOCAL),
-            )
+            moment_utc = iso_utc(moment, LOCAL)
+            yield Turn("user", words, place + 1, conversation_id=name, timestamp=moment_utc, kind=kind)
 
 
 def _parse_prompt(typed: str) -> tuple[str, str]:

@@ -43,11 +43,8 @@ class _Session(AgentSession):
         path = self.source.path
         about = mapping_of(parse_json(read_sibling(path.with_name(SESSION)) or "{}"))
         folders = (folder_of(place) for place in list_of(about.get("workspacePaths")) + list_of(about.get("rootPaths")))
-        return SessionInfo(
-            text_of(about.get("id")) or (path.parent.name if path.name == MESSAGES else path.stem),
-            next(filter(None, folders), None),
-            metadata={"title": text_of(about.get("title"))},
-        )
+        own_id = text_of(about.get("id")) or (path.parent.name if path.name == MESSAGES else path.stem)
+        return SessionInfo(own_id, next(filter(None, folders), None), metadata={"title": text_of(about.get("title"))})
 
     def add_record(self, record: Json, line: int) -> None:
         payload = mapping_of(record.get("payload"))

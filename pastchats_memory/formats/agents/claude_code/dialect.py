@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from operator import attrgetter
 
 from pastchats_memory.formats.agents.claude_code.channels import ChannelMessage, parse_channel
 from pastchats_memory.formats.base.dialect import COMMON, Dialect, UserText, read_spellings
@@ -100,11 +101,8 @@ def _parse_shell(text: str) -> UserText:
 
 def _merge_messages(messages: Sequence[ChannelMessage]) -> UserText:
     written = [message for message in messages if message.author and message.text]
-    return UserText(
-        "\n\n".join(message.text for message in written),
-        author=", ".join(dict.fromkeys(message.author for message in written)),
-        channel=", ".join(dict.fromkeys(message.source for message in written)),
-    )
+    author, channel = (", ".join(dict.fromkeys(map(attrgetter(key), written))) for key in ("author", "source"))
+    return UserText("\n\n".join(message.text for message in written), author=author, channel=channel)
 
 
 DIALECT = COMMON | Dialect(

@@ -35,13 +35,9 @@ class Tail:
 
     def snapshot_json(self, abandoned: set[int]) -> Json:
         """Return the records as JSON, with those that were abandoned."""
-        return {
-            "places": list(self.places),
-            "messages": list(self.messages),
-            "words": list(self.words),
-            "last_human": self.last_human,
-            "lost": [place[0] for place in self.places if hash(place[0]) in abandoned],
-        }
+        lost = [place[0] for place in self.places if hash(place[0]) in abandoned]
+        lists = {"places": list(self.places), "messages": list(self.messages), "words": list(self.words), "lost": lost}
+        return lists | {"last_human": self.last_human}
 
 
 def check_appended_records(records: Iterable[Json], tail: Json, pending: set[str]) -> None:

@@ -211,12 +211,8 @@ class _SessionReader(SessionBuilder):
             role = text_of(message.get("role"))
             parts = rollout.human_parts(message) if role == "user" else rollout.parts_of(message)
             text = "\n\n".join(filter(None, map(dialect.strip_context, parts)))
-            is_other = (
-                text == summary
-                or rollout.CUT in text
-                or dialect.is_automated(text)
-                or text.startswith(rollout.HANDOVER)
-            )
+            is_made = rollout.CUT in text or text.startswith(rollout.HANDOVER)
+            is_other = is_made or text == summary or dialect.is_automated(text)
             kind = {"user": "prompt", "assistant": "answer"}.get(role)
             if role == "user" and self._subagent and not self._replayed:
                 role = "system"

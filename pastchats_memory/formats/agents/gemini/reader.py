@@ -162,10 +162,8 @@ class _Session:
     def _tool(self, call: Json, at: Position) -> None:
         call_id, status = text_of(call.get("id")), call.get("status")
         self.builder.add_call(call_id, text_of(call.get("name")), call.get("args"))
-        responses = [
-            mapping_of(mapping_of(mapping_of(part).get("functionResponse")).get("response"))
-            for part in list_of(call.get("result"))
-        ]
+        answers = (mapping_of(part.get("functionResponse")) for part in objects_of(call.get("result")))
+        responses = [mapping_of(answer.get("response")) for answer in answers]
         output = content.join_responses(responses, failed=status == "error")
         own = replace(at, time=call.get("timestamp") or at.time)
         if status != "cancelled":

@@ -57,12 +57,8 @@ def is_saved_chat(source: SourceFile) -> bool:
 
 def _is_message(value: object) -> bool:
     fields = mapping_of(value)
-    return (
-        fields.keys() == {"role", "parts"}
-        and text_of(fields["role"]) in ROLES
-        and isinstance(fields["parts"], list)
-        and all(isinstance(part, dict) for part in fields["parts"])
-    )
+    has_keys = fields.keys() == {"role", "parts"} and text_of(fields["role"]) in ROLES
+    return has_keys and isinstance(parts := fields["parts"], list) and all(isinstance(part, dict) for part in parts)
 
 
 class SavedChat(MarkdownDialogue[_Message]):
@@ -79,12 +75,9 @@ class SavedChat(MarkdownDialogue[_Message]):
         typed = ((one.name, content.strip_context(one.text) if one.name == "user" else one.text) for one in messages)
         opening = ((role, words) for role, words in typed if words and words not in content.ACKNOWLEDGEMENTS)
         stem = self.source.path.stem
-        return SessionInfo(
-            conversation_hash(opening),
-            content.find_workspace(setup),
-            started=_day(setup),
-            metadata={"title": unquote(stem.removeprefix(SAVED)) if stem.startswith(SAVED) else ""},
-        )
+        title = unquote(stem.removeprefix(SAVED)) if stem.startswith(SAVED) else ""
+        folder = content.find_workspace(setup)
+        return SessionInfo(conversation_hash(opening), folder, started=_day(setup), metadata={"title": title})
 
     def sections(self) -> Iterator[_Message | Unreadable]:
         """Yield the messages."""

@@ -121,13 +121,8 @@ def _from_database(database: ForeignDatabase) -> Iterator[Turn | Task | Unreadab
     columns = ("id", "project_id", "parent_id", "title", "directory", "revert", "data")
     sessions = {row[0]: row for name in SESSIONS for row in database.rows(name, columns, order=("id",))}
     for own_id, project, parent, title, directory, revert, data in sessions.values():
-        info = {
-            "id": own_id,
-            "parentID": parent,
-            "title": title,
-            "directory": directory or worktrees.get(project),
-            "revert": parse_json(text_of(revert)),
-        }
+        info: Json = {"id": own_id, "parentID": parent, "title": title, "revert": parse_json(text_of(revert))}
+        info["directory"] = directory or worktrees.get(project)
         known = {key: value for key, value in info.items() if value}
         names, where = ("content", "status", "priority", "time_updated"), {"session_id": text_of(own_id)}
         rows = database.rows("todo", names, where=where, order=("position",))

@@ -70,11 +70,7 @@ class _Steps:
         return lambda part: self.lines.get(text_of(part.get("id")), begun)
 
     def set_session(self, step: _Step) -> None:
-        known = {
-            "title": step.data.get("title"),
-            "parentID": step.data.get("parentID"),
-            "directory": folder_of(step.data),
-        }
+        known = {key: step.data.get(key) for key in ("title", "parentID")} | {"directory": folder_of(step.data)}
         self.sessions[step.session] |= {key: value for key, value in known.items() if value}
 
     def enqueue_prompt(self, step: _Step) -> None:

@@ -120,11 +120,9 @@ class Session:
         info, parent, title = message.info, text_of(self.info.get("parentID")), _written(self.info.get("title"))
         undone = text_of(mapping_of(self.info.get("revert")).get("messageID"))
         own_id = text_of(info.get("id"))
-        builder.info = SessionInfo(
-            text_of(self.info.get("id")) or text_of(info.get("sessionID")) or None,
-            self.cwd,
-            metadata={"title": "" if title.startswith(UNTITLED) else title, "parent_conversation_id": parent},
-        )
+        metadata: Json = {"title": "" if title.startswith(UNTITLED) else title, "parent_conversation_id": parent}
+        session = text_of(self.info.get("id")) or text_of(info.get("sessionID")) or None
+        builder.info = SessionInfo(session, self.cwd, metadata=metadata)
         branch = "abandoned" if undone and own_id >= undone else "sidechain" if parent else "main"
         line = 1 if part is None else message.line_of(part)
         return Position(line, mapping_of(info.get("time")).get("created"), own_id, branch)

@@ -189,11 +189,8 @@ def _time_of(node: Json) -> str:
 def _read_turns(conversation: Json, lines: _NodeLines) -> Iterator[Turn]:
     nodes = {node_id: mapping_of(node) for node_id, node in mapping_of(conversation.get("mapping")).items()}
     tree = _Tree(nodes, text_of(conversation.get("current_node")))
-    shown = [
-        (node_id, is_main, message)
-        for node_id, is_main in tree.walk()
-        if (message := parse_message(mapping_of(nodes[node_id].get("message"))))
-    ]
+    parsed = ((own, is_main, parse_message(mapping_of(nodes[own].get("message")))) for own, is_main in tree.walk())
+    shown = [(node_id, is_main, message) for node_id, is_main, message in parsed if message]
     conversation_id = text_of(conversation.get("conversation_id")) or text_of(conversation.get("id"))
     conversation_id = conversation_id or conversation_hash((message.role, message.text) for _, _, message in shown)
     started = to_the_minute(iso_utc(conversation.get("create_time")))
@@ -216,10 +213,8 @@ def _read_turns(conversation: Json, lines: _NodeLines) -> Iterator[Turn]:
 def _metadata(conversation: Json) -> dict[str, object]:
     """Return the title, and the id of the custom GPT or project, whose name the export lacks."""
     gizmo = text_of(conversation.get("gizmo_id"))
-    metadata = {
-        "title": text_of(conversation.get("title")),
-        "project_id" if gizmo.startswith(PROJECT_PREFIX) else "gizmo_id": gizmo,
-    }
+    key = "project_id" if gizmo.startswith(PROJECT_PREFIX) else "gizmo_id"
+    metadata = {"title": text_of(conversation.get("title")), key: gizmo}
     return {key: value for key, value in metadata.items() if value}
 
 

@@ -118,9 +118,6 @@ def _metadata(message: Json, metadata: Json) -> dict[str, object]:
     """Return the model, the names of attached files, and whether the answer was cut off."""
     files = [name for item in list_of(metadata.get("attachments")) if (name := text_of(mapping_of(item).get("name")))]
     status = text_of(message.get("status"))
-    values = {
-        "model": text_of(metadata.get("model_slug")),
-        "attachments": files,
-        "status": status if status == "in_progress" else "",
-    }
+    unfinished = status if status == "in_progress" else ""
+    values = {"model": text_of(metadata.get("model_slug")), "attachments": files, "status": unfinished}
     return {key: value for key, value in values.items() if value}

@@ -98,9 +98,8 @@ class _Conversations:
         conversation = text_of(row.get("conversation_id")) or text_of(row.get("id")) or None
         if conversation != self._builder.info.conversation_id:
             yield from self.flush()
-            self._builder = SessionBuilder(
-                SessionInfo(conversation, metadata={"title": text_of(row.get("conversation_name"))})
-            )
+            info = SessionInfo(conversation, metadata={"title": text_of(row.get("conversation_name"))})
+            self._builder = SessionBuilder(info)
         builder, own_id = self._builder, text_of(row.get("id"))
 
         def at(key: str) -> Position:
@@ -118,9 +117,8 @@ class _Conversations:
         model = text_of(row.get("resolved_model")) or text_of(row.get("model"))
         builder.add_answer(text_of(row.get("response")), at("response"), model)
         for call in objects_of(row.get("tool_calls")):
-            builder.add_call(
-                text_of(call.get("tool_call_id")), text_of(call.get("name")) or "tool", call.get("arguments")
-            )
+            name = text_of(call.get("name")) or "tool"
+            builder.add_call(text_of(call.get("tool_call_id")), name, call.get("arguments"))
         yield from builder.queue.pop_complete(0)
 
     def _results(self, row: Json) -> None:

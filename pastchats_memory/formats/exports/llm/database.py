@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from pastchats_memory.files.foreign_sqlite import ForeignDatabase
-from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, parse_json, text_of
+from pastchats_memory.formats.base.values import Json, mapping_of, objects_of, parse_json, text_of
 
 EARLY = {
     "id": "id", "model": "model", "prompt": "prompt", "system": "system", "response": "response", "chat_id": "conversation_id",
@@ -113,12 +113,9 @@ class _Turns:
             seen.add(message)
             found = self._database.rows("messages", ("parent_hash", "role"), where={"hash": message})
             parent, role = next(found, (None, None))
-            rows = self._database.rows(
-                "parts", ("type", "text", "payload"), where={"message_hash": message}, order=("position",)
-            )
-            parts = [
-                mapping_of(parse_json(text_of(payload))) | {"type": kind, "text": text} for kind, text, payload in rows
-            ]
+            columns = ("type", "text", "payload")
+            rows = self._database.rows("parts", columns, where={"message_hash": message}, order=("position",))
+            parts = [mapping_of(parse_json(text_of(data))) | {"type": kind, "text": text} for kind, text, data in rows]
             yield text_of(role), parts
             message = text_of(parent)
 
@@ -135,10 +132,9 @@ class _Turns:
 def _text_of_parts(parts: list[Json]) -> str:
     """Return the text of the parts, without the fragments that it refers to."""
     texts = [part for part in parts if part["type"] == "text"]
+    pieces = ((part, objects_of(part.get("text_ref"))) for part in texts)
     return "".join(
-        text_of(part["text"])
-        or "".join(text_of(mapping_of(piece).get("literal")) for piece in list_of(part.get("text_ref")))
-        for part in texts
+        text_of(part["text"]) or "".join(text_of(one.get("literal")) for one in refs) for part, refs in pieces
     )
 
 

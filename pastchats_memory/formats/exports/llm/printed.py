@@ -81,9 +81,7 @@ def _parse_tools(lines: Sequence[str], *, to_the_end: bool = False) -> tuple[lis
 
 
 def _dedent(tools: list[tuple[str, str, list[str]]]) -> list[tuple[str, str, str]]:
-    return [
-        (name, own_id, "\n".join(line.removeprefix(INDENT) for line in body).strip()) for name, own_id, body in tools
-    ]
+    return [(name, own, "\n".join(line.removeprefix(INDENT) for line in body).strip()) for name, own, body in tools]
 
 
 def _make_call(name: str, own_id: str, text: str) -> Json:
@@ -93,12 +91,8 @@ def _make_call(name: str, own_id: str, text: str) -> Json:
 
 def _make_result(name: str, own_id: str, text: str) -> Json:
     output, fault = _FENCED.search(text), _EXCEPTION.search(text)
-    return {
-        "name": name,
-        "tool_call_id": own_id,
-        "output": output[2].strip() if output else "",
-        "exception": fault[1].strip() if fault else None,
-    }
+    answer = output[2].strip() if output else ""
+    return {"name": name, "tool_call_id": own_id, "output": answer, "exception": fault[1].strip() if fault else None}
 
 
 def is_printed_log(head: str) -> bool:

@@ -249,52 +249,40 @@ class _Dialogue(MarkdownDialogue[_Part]):
             candidates = [*candidates, *signed] if headed else [*signed, *candidates]
         styles = dict.fromkeys((marker.syntax, marker.family) for marker in candidates)
         for syntax, family in styles:
-            found = _keep_locked_levels(
-                [marker for marker in candidates if (marker.syntax, marker.family) == (syntax, family)]
-            )
+            own = [marker for marker in candidates if (marker.syntax, marker.family) == (syntax, family)]
+            found = _keep_locked_levels(own)
             if self._is_dialogue(found):
                 return [*self._unmarked(found[0]), *found]
         return self._mixed_markers(candidates) or self._named_markers(candidates)
 
     def _mixed_markers(self, candidates: Sequence[RoleMarker]) -> list[RoleMarker]:
         """Return headings of one level with a prompt and an assistant's name: `### Prompt` and `### AI response`."""
-        found = [
-            marker for marker in candidates if marker.family in MIXED.get(marker.role, ()) and marker.syntax == "atx"
-        ]
+        own = (marker for marker in candidates if marker.syntax == "atx")
+        found = [marker for marker in own if marker.family in MIXED.get(marker.role, ())]
         levels = {marker.level for marker in found}
         return self._with_notes(found) if len(levels) == 1 and self._is_dialogue(found) else []
 
     def _with_notes(self, markers: Sequence[RoleMarker]) -> list[RoleMarker]:
         """Return the markers with those of a section that the log's author wrote below every answer."""
         answers = sum(marker.role == "assistant" for marker in markers)
-        titles = {
-            place: heading.title
-            for place, heading in headings(self.lines, self._hidden)
-            if heading.level == markers[0].level and markers[0].place < place
-        }
+        below = ((place, one) for place, one in headings(self.lines, self._hidden) if place > markers[0].place)
+        titles = {place: one.title for place, one in below if one.level == markers[0].level}
         counted = Counter(titles.values())
-        notes = [
-            RoleMarker(place, "note", "atx", "names", markers[0].level)
-            for place, title in titles.items()
-            if counted[title] == answers > 1 and place not in {marker.place for marker in markers}
-        ]
+        level, known = markers[0].level, {marker.place for marker in markers}
+        own = (place for place, title in titles.items() if counted[title] == answers > 1 and place not in known)
+        notes = [RoleMarker(place, "note", "atx", "names", level) for place in own]
         return sorted([*markers, *notes], key=lambda marker: marker.place)
 
     def _named_markers(self, candidates: Sequence[RoleMarker]) -> list[RoleMarker]:
         """Return the markers of two who take turns, where no list has the name of one."""
-        speakers = [
-            marker
-            for marker in candidates
-            if marker.syntax in ("atx", "bold") and marker.family == "names" and marker.role in SPEAKERS
-        ]
+        own = (marker for marker in candidates if marker.syntax in ("atx", "bold") and marker.family == "names")
+        speakers = [marker for marker in own if marker.role in SPEAKERS]
         if len({(marker.role, marker.syntax, marker.level) for marker in speakers}) != 1:
             return []
         known = {marker.place for marker in speakers}
         places = [place for place, hidden in enumerate(self._hidden) if not hidden and place not in known]
-        dialogues = (
-            sorted([*speakers, *named], key=lambda marker: marker.place)
-            for named in parse_named_markers(self.lines, places, speakers[0])
-        )
+        found = parse_named_markers(self.lines, places, speakers[0])
+        dialogues = (sorted([*speakers, *named], key=lambda marker: marker.place) for named in found)
         return next((markers for markers in dialogues if self._is_strict_dialogue(markers)), [])
 
     def _is_strict_dialogue(self, markers: list[RoleMarker]) -> bool:
@@ -328,13 +316,9 @@ class _Dialogue(MarkdownDialogue[_Part]):
         return list(map(or_, self._code, in_details(self.lines, self._code)))
 
     def _candidates(self) -> list[RoleMarker]:
-        markers = {
-            place: marker
-            for place in range(self._front.lines, len(self.lines))
-            if not self._hidden[place]
-            and (marker := parse_marker(self.lines, place))
-            and not is_result_heading(self.lines[place])
-        }
+        shown = (place for place in range(self._front.lines, len(self.lines)) if not self._hidden[place])
+        parsed = {place: parse_marker(self.lines, place) for place in shown if not is_result_heading(self.lines[place])}
+        markers = {place: marker for place, marker in parsed.items() if marker}
         folds = (parse_fold(self.lines, start) for start, _ in find_details(self.lines, self._code))
         markers |= {marker.place: marker for marker in folds if marker}
         found = [markers[place] for place in sorted(markers)]
@@ -384,21 +368,16 @@ class _Dialogue(MarkdownDialogue[_Part]):
     @property
     def facts(self) -> dict[str, object]:
         """Front matter and `- Key: value` lines above the first marker, by lower-case key; the first heading as title."""
-        facts = {
-            **_parse_facts(self._preface),
-            **{key.lower().replace(" ", "_"): value for key, value in self._front.fields.items()},
-        }
+        front = {key.lower().replace(" ", "_"): value for key, value in self._front.fields.items()}
+        facts = _parse_facts(self._preface) | front
         return {key: value for key, value in facts.items() if value}
 
     @property
     def started(self) -> str | None:
         """The time in the facts, else the first day named above the first marker, else the day in the path."""
         days = (day[0] for line in self._preface if "xported" not in line and (day := _DAY.search(line)))
-        return (
-            _find_start(self.facts)
-            or next((moment for day in days if (moment := iso_utc(day, LOCAL))), None)
-            or date_in_path(self._path)
-        )
+        first_day = next((moment for day in days if (moment := iso_utc(day, LOCAL))), None)
+        return _find_start(self.facts) or first_day or date_in_path(self._path)
 
     def _part(self, number: int) -> _Part:
         """Return the text under one marker, without separators, time lines, and the quotation marks of a callout."""
@@ -477,14 +456,10 @@ class _Dialogue(MarkdownDialogue[_Part]):
         """Return whether all text stands in quotations, as in sessions that Continue shared."""
         marked = {marker.place for marker in self.markers}
         first = self.markers[0].place
-        text_lines = [
-            line for place, line in enumerate(self.lines) if place > first and place not in marked and not _is_rim(line)
-        ]
-        return (
-            bool(text_lines)
-            and not any(marker.words for marker in self.markers)
-            and all(map(_QUOTED.match, text_lines))
-        )
+        below = (line for place, line in enumerate(self.lines) if place > first and place not in marked)
+        text_lines = [line for line in below if not _is_rim(line)]
+        has_words = any(marker.words for marker in self.markers)
+        return bool(text_lines) and not has_words and all(map(_QUOTED.match, text_lines))
 
     def _last(self, first: int, end: int) -> int:
         """Return the last line with text at or before `end`, not before `first`."""
@@ -497,21 +472,15 @@ class _Dialogue(MarkdownDialogue[_Part]):
         above = place - 1
         while above > 0 and not self.lines[above].strip():
             above -= 1
-        stamp = (
-            _parse_stamp(self.lines[above])
-            if above > 0 and self.lines[above].strip()[:1] in ("*", "[", "_", "(", "<")
-            else None
-        )
+        may_be_time = above > 0 and self.lines[above].strip().startswith(("*", "[", "_", "(", "<"))
+        stamp = _parse_stamp(self.lines[above]) if may_be_time else None
         return (above, stamp) if stamp else (place, None)
 
 
 def _parse_facts(lines: Sequence[str]) -> dict[str, object]:
     """Return `- Key: value` lines, by lower-case key, and the first heading as title."""
-    found = [
-        (fact[1], fact[2].lower().replace(" ", "_"), fact[3].strip(" *_`"))
-        for line in lines
-        if (fact := _FACT.match(line))
-    ]
+    stated = (fact for line in lines if (fact := _FACT.match(line)))
+    found = [(fact[1], fact[2].lower().replace(" ", "_"), fact[3].strip(" *_`")) for fact in stated]
     listed = {key: value for bullet, key, value in found if bullet or key in FACT_KEYS}
     title = next((heading.title for _, heading in headings(lines, in_code(lines))), None)
     return {"title": title, **listed} if title else dict(listed)
@@ -550,10 +519,8 @@ def _mark_thoughts(parts: Sequence[_Part]) -> list[_Part]:
 def _mark_tool_parts(parts: Sequence[_Part]) -> list[_Part]:
     """Return the parts, as the tool's the one after an assistant's empty part, which called a tool."""
     called = [part.name == "assistant" and not part.text for part in parts]
-    return [
-        replace(part, name="tool") if place and called[place - 1] and part.name == "assistant" else part
-        for place, part in enumerate(parts)
-    ]
+    pairs = zip(parts, [False, *called], strict=False)
+    return [replace(part, name="tool") if is_below and part.name == "assistant" else part for part, is_below in pairs]
 
 
 def _unwrap_fences(parts: list[_Part]) -> list[_Part]:
@@ -574,12 +541,8 @@ def _keep_locked_levels(markers: list[RoleMarker]) -> list[RoleMarker]:
     for marker in markers:
         levels.setdefault(marker.role, marker.level)
     deepest = max((level for role, level in levels.items() if role in SPEAKERS), default=0)
-    return [
-        marker
-        for marker in markers
-        if marker.has_verb
-        or (marker.level == levels[marker.role] and (marker.role != "tool" or marker.level <= deepest))
-    ]
+    kept = {role: level for role, level in levels.items() if role != "tool" or level <= deepest}
+    return [marker for marker in markers if marker.has_verb or marker.level == kept.get(marker.role)]
 
 
 def _parse_stamp(line: str) -> str | None:

@@ -59,10 +59,8 @@ def find_signers(lines: Sequence[str]) -> dict[str, str]:
     if not (found := _SIGNED.match(first)):
         return {}
     # Whoever files a chat may put lines of their own above it, such as a date.
-    names = [
-        found[1],
-        *(one[1] for above, line in pairwise(lines) if not above.strip() and (one := _SIGNED.match(line))),
-    ]
+    below = (line for above, line in pairwise(lines) if not above.strip())
+    names = [found[1], *(one[1] for one in map(_SIGNED.match, below) if one)]
     account = max(takewhile(COPILOT.__ne__, names), key=Counter(names).__getitem__, default=found[1])
     return {account: "user", f"{BOLD}{COPILOT}" if account.startswith(HEADED) else COPILOT: "assistant"}
 
@@ -104,11 +102,8 @@ def _end_of_command(lines: Sequence[str], place: int) -> int:
     """Return the place behind a command: at the end of a heredoc or quotation that it opens, else of its paragraph."""
     first = lines[place]
     if first.startswith("*"):
-        return (
-            place + 1
-            if _RUN_ENDS.search(first)
-            else _end_of_block(lines, place, lambda line: bool(_RUN_ENDS.search(line)))
-        )
+        ends = _RUN_ENDS.search
+        return place + 1 if ends(first) else _end_of_block(lines, place, lambda line: bool(ends(line)))
     if heredoc := _HEREDOC.search(first):
         return _end_of_block(lines, place, lambda line: line == heredoc[1])
     if (quote := first[-1]) in "'\"" and first.count(quote) % 2:

@@ -222,13 +222,8 @@ def _parse_underlined(lines: Sequence[str], place: int) -> RoleMarker | None:
 
 def _parse_named(lines: Sequence[str], line: str, place: int) -> RoleMarker | None:
     """Parse a line that begins with a speaker's name and has no markup."""
-    return (
-        _parse_verb_line(line, place)
-        or _parse_plain(lines, place)
-        or _parse_timed(line, place)
-        or _parse_picture(line, place)
-        or _parse_underlined(lines, place)
-    )
+    marker = _parse_verb_line(line, place) or _parse_plain(lines, place) or _parse_timed(line, place)
+    return marker or _parse_picture(line, place) or _parse_underlined(lines, place)
 
 
 def _unwrap_label(line: str) -> str:
@@ -250,16 +245,12 @@ def parse_signed_markers(lines: Sequence[str], names: Mapping[str, str]) -> list
         names: role by name, with the marks before it: `**Copilot` is of `**Copilot:** words`.
 
     """
-    found = (
-        (place, (line.replace(":**", ":", 1) if line.startswith("**") else line).partition(":"))
-        for place, line in enumerate(lines)
-        if not place or not lines[place - 1].strip()
-    )
-    return [
-        RoleMarker(place, names[name], "signed", "names", words=words.strip())
-        for place, (name, colon, words) in found
-        if colon and name in names and words[:1] in ("", " ")
-    ]
+    begun = ((place, line) for place, line in enumerate(lines) if not place or not lines[place - 1].strip())
+    plain = ((place, line.replace(":**", ":", 1) if line.startswith("**") else line) for place, line in begun)
+    found = ((place, line.partition(":")) for place, line in plain)
+    signed = ((at, name, words) for at, (name, colon, words) in found if colon and words[:1] in ("", " "))
+    known = ((at, names[name], words.strip()) for at, name, words in signed if name in names)
+    return [RoleMarker(at, role, "signed", "names", words=words) for at, role, words in known]
 
 
 def parse_named_markers(lines: Sequence[str], places: Sequence[int], known: RoleMarker) -> list[list[RoleMarker]]:

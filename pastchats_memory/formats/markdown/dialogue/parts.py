@@ -84,11 +84,9 @@ class ParsedPart:
 
 def has_tool_lines(lines: Sequence[str]) -> bool:
     """Return whether several lines of a file name a tool; one alone may be a sentence about an export."""
-    return sum(_CALL.match(line) is not None for line in lines) > 1 and (
-        sum(
-            _CALL.match(line) is not None for line, code in zip(lines, in_exported_code(lines), strict=True) if not code
-        )
-        > 1
+    calls = [_CALL.match(line) is not None for line in lines]
+    return (
+        sum(calls) > 1 and sum(call and not code for call, code in zip(calls, in_exported_code(lines), strict=True)) > 1
     )
 
 
@@ -111,16 +109,13 @@ def parse_part(lines: Sequence[str], *, person: bool, has_tool_lines: bool) -> P
     if typed.is_summary:
         return ParsedPart(text, "summary", reader.uses)
     if command := _COMMAND.match(text):
-        return ParsedPart(
-            "" if command[1].lower() in any_dialect().commands else command[0].strip("*[]").removeprefix("Command: "),
-            "command",
-            reader.uses,
-        )
+        is_setting = command[1].lower() in any_dialect().commands
+        words = "" if is_setting else command[0].strip("*[]").removeprefix("Command: ")
+        return ParsedPart(words, "command", reader.uses)
     kind = "command" if typed.is_command else "prompt"
     notes = "\n".join(line for line, left in zip(lines, noted, strict=True) if line.startswith("*") and not left)
-    return ParsedPart(
-        visible_words(typed.text, "user", any_dialect()).strip(), kind, reader.uses, typed.is_interruption, notes
-    )
+    shown = visible_words(typed.text, "user", any_dialect()).strip()
+    return ParsedPart(shown, kind, reader.uses, typed.is_interruption, notes)
 
 
 class _PartReader:
@@ -204,12 +199,8 @@ class _PartReader:
         """Return whether the only line that names a tool has an id, or an input or a result below it."""
         below = next((line for line in self._lines[place + 1 :] if line.strip()), "")
         labels = (_INPUT, _OUTPUT, _KEY) if call["open"].startswith("[") else (_INPUT, _OUTPUT)
-        return (
-            "ID: " in call[0]
-            or below.startswith("Input: ")
-            or any(label.match(below) for label in labels)
-            or self._find_fence(place + 1) is not None
-        )
+        is_labelled = "ID: " in call[0] or below.startswith("Input: ") or any(label.match(below) for label in labels)
+        return is_labelled or self._find_fence(place + 1) is not None
 
     def _read_call(self, found: re.Match[str], place: int) -> int:
         if found["open"].startswith("["):
@@ -275,9 +266,8 @@ class _PartReader:
             return None
         mark = self._lines[place].lstrip(" \t>")
         run = mark[: len(mark) - len(mark.lstrip(mark[0]))]
-        ends = (
-            at for at in range(place + 1, len(self._lines)) if _is_closing_fence(self._lines[at].strip(" \t>"), run)
-        )
+        below = range(place + 1, len(self._lines))
+        ends = (at for at in below if _is_closing_fence(self._lines[at].strip(" \t>"), run))
         return place, next(ends, len(self._lines) - 1)
 
     def _last_close(self, first: int, end: int) -> int:

@@ -231,11 +231,8 @@ def _parse_observed(lines: Sequence[str], place: int) -> _ParsedSection:
 
 def _parse_subagent(lines: Sequence[str], place: int, *, is_call: bool) -> _ParsedSection:
     end = find_line(lines, _RULE.__eq__, place + 1)
-    facts = {
-        found["key"]: (at, found["value"])
-        for at, line in enumerate(lines[place + 1 : end], place + 1)
-        if (found := _SUBAGENT_FACT.match(line))
-    }
+    below = enumerate(lines[place + 1 : end], place + 1)
+    facts = {found["key"]: (at, found["value"]) for at, line in below if (found := _SUBAGENT_FACT.match(line))}
     call_id = f"subagent {facts.get('Agent ID', (0, ''))[1]}"
     if is_call:
         arguments: Json = {"subagent_type": facts.get("Type", (0, ""))[1]}

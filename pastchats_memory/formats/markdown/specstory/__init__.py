@@ -138,11 +138,9 @@ def _is_title(session: _Session, titled: re.Match[str], level: int) -> bool:
     """Return whether a heading is a session's title: the first one above any turn, later ones only with a date."""
     if titled[1] == "SpecStory":
         return False
-    return (
-        not session.title
-        if not session.parts
-        else level == session.level and _parse_title_time(titled[2] or "") is not None
-    )
+    if not session.parts:
+        return not session.title
+    return level == session.level and _parse_title_time(titled[2] or "") is not None
 
 
 def _set_title(session: _Session, titled: re.Match[str], in_name: str | None) -> None:
@@ -255,9 +253,7 @@ def _add_tool(part: _Part, block: Sequence[str], fold: Fold, builder: SessionBui
     content, at = parse_fold(block, fold.name), _locate(part, fold.start, fold.end)
     queue = builder.queue
     queue.add_tool(content.call)
-    queue.add_todo_call(
-        content.call.label.partition(" ")[0], {"todos": parse_todos(block)}, at=part.timestamp, line=at.line
-    )
+    queue.add_todo_call(content.call.name, {"todos": parse_todos(block)}, at=part.timestamp, line=at.line)
     answer = content.output  # empty for a command that never ended
     ended = answer.text or answer.failed or answer.exit_code is not None
     if content.replies:

@@ -120,18 +120,14 @@ def parse_fold(block: Sequence[str], name: str = "") -> ParsedFold:
     kind = typed[1] if typed else ""
     lines = list(_fence_long_items([line.rstrip() for line in block[summary.below :]]))
     fold = _Fold(name, kind, kind == "shell" or is_shell(name) or bool(summary.command), lines, *_split_fences(lines))
-    given = {
-        fence.first: inputs_of_fence
-        for fence in fold.fences
-        if (inputs_of_fence := _parse_given(fence, fold)) is not None
-    }
+    parsed = {fence.first: _parse_given(fence, fold) for fence in fold.fences}
+    given = {first: inputs_of_fence for first, inputs_of_fence in parsed.items() if inputs_of_fence is not None}
     inputs = _collect_inputs(fold, summary, given.values())
     output = _parse_output(fold, [fence for fence in fold.fences if fence.first not in given])
     if isinstance(state := inputs.get(TERMINAL), dict):
         code = number_of(state.get("exitCode"))
-        output = ToolResult(
-            text_of(mapping_of(inputs.get(PRINTED)).get("text")), code, failed=output.failed or bool(code)
-        )
+        printed = text_of(mapping_of(inputs.get(PRINTED)).get("text"))
+        output = ToolResult(printed, code, failed=output.failed or bool(code))
     if is_editor(name) and not _has_subject(inputs) and (written := _WRITTEN.search(output.text)):
         inputs["path"] = written[1] or written[2]
     call = parse_call(name, inputs, any_dialect())
@@ -141,9 +137,8 @@ def parse_fold(block: Sequence[str], name: str = "") -> ParsedFold:
         and reports_failure(_PROMPT.sub("", output.text.rstrip()))
     ):
         output = replace(output, failed=True)
-    return ParsedFold(
-        call, output, _parse_replies(fold.outside) if is_question_tool(name, any_dialect().question_tools) else ""
-    )
+    asks = is_question_tool(name, any_dialect().question_tools)
+    return ParsedFold(call, output, _parse_replies(fold.outside) if asks else "")
 
 
 def _collect_inputs(fold: _Fold, summary: Summary, given: Iterable[Json]) -> Json:

@@ -134,9 +134,8 @@ class _Screen(MarkdownDialogue[Section]):
             below = lines[end : end + 2]
             is_sent = len(below) == 2 and not below[0].strip() and _KEYS not in below[1]  # noqa: PLR2004 - of two lines
             first, *rest = (line.removeprefix(_BAR).removeprefix(" ") for line in group_lines)
-            converted += (
-                [f"› {first}", *(_INDENT + line for line in rest)] if is_sent else [_NOTHING] * len(group_lines)
-            )
+            sent = [f"› {first}", *(_INDENT + line for line in rest)]
+            converted += sent if is_sent else [_NOTHING] * len(group_lines)
         return converted
 
     def dialect(self) -> Dialect:
@@ -218,10 +217,8 @@ def _split_blocks(lines: list[str]) -> Iterator[Section]:
     for number, line in enumerate(lines, start=1):
         folded = _FOLDED.match(line) is not None
         behind = mark == RESULT and not block[-1]
-        prompt, answer = (
-            _PROMPT.match(line) or _match_user_command(lines, number),
-            None if folded else _ANSWER.match(line) or (_BARE_CALL.match(line) if behind else None),
-        )
+        prompt = _PROMPT.match(line) or _match_user_command(lines, number)
+        answer = None if folded else _ANSWER.match(line) or (_BARE_CALL.match(line) if behind else None)
         is_called = mark in CALLING and bool(CALLING[mark].match(block[0]))
         fault = None if is_called else _FAULT.match(line)
         may_be_action = mark == "assistant" and _ACTION.match(block[0])
@@ -289,24 +286,20 @@ def _split_call(text: str, line: str) -> tuple[str, str]:
     """
     above, _, last = text.rpartition("\n\n")
     if line.lstrip().startswith("⎿"):
-        is_called = not _FAULT.match(line) and (
-            _CALL.match(last) or last == _TODOS
-            if above
-            else not (_STOPPED.match(line) or text.endswith((".", ":", "!", "?", "。", "：")))
-        )
+        is_prose = text.endswith((".", ":", "!", "?", "。", "："))
+        may_be_call = _CALL.match(last) or last == _TODOS if above else not (_STOPPED.match(line) or is_prose)
+        is_called = may_be_call and not _FAULT.match(line)
         return (above, last) if is_called else (text, "")
-    is_action = _ACTION.match(text) and (
-        "└" in line or _UNINDENTED.match(line) or _CHANGED.search(text.partition("\n")[0])
-    )
+    has_sign = "└" in line or _UNINDENTED.match(line) or _CHANGED.search(text.partition("\n")[0])
+    is_action = has_sign and _ACTION.match(text)
     return ("", text) if is_action else (text, "")
 
 
 def _ends(lines: list[str], number: int, mark: str) -> bool:
     """Return whether a block ends at a line: a menu, a box or result, a rule, or the last paragraph of a prompt."""
     line = lines[number - 1]
-    is_over = mark == "user" and (
-        _RULE.match(line) or not (line.strip() or _continues(lines[number : number + MOST_BLANK]))
-    )
+    is_below = not (line.strip() or _continues(lines[number : number + MOST_BLANK]))
+    is_over = mark == "user" and (_RULE.match(line) or is_below)
     return line.startswith(("❯", "■")) or bool(_BOX.match(line) or _STATUS.match(line) or is_over)
 
 

@@ -44,8 +44,7 @@ def _unwrap(source: SourceFile) -> tuple[SourceFile, Format] | None:
     held = [key for key in KEYS if source.sample and all(isinstance(item.get(key), dict) for item in source.sample)]
     if len(held) != 1:
         return None
-    given = {field.name: getattr(source, field.name) for field in fields(source)}
-    inner = Unwrapped(**given, key=held[0])
+    inner = Unwrapped(**{field.name: getattr(source, field.name) for field in fields(source)}, key=held[0])
     found = (format_ for format_ in all_formats() if format_.is_specific and format_ is not ENVELOPED)
     return next(((inner, format_) for format_ in found if format_.detect(inner) >= CERTAIN), None)
 

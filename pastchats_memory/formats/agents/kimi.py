@@ -112,8 +112,7 @@ class _Session(AgentSession):
             return text
         if text_of(origin.get("kind")) not in PERSON:
             return ""
-        images = count_images(content, ("image", "image_url"))
-        self.builder.add_typed(text, at, images)
+        self.builder.add_typed(text, at, count_images(content, ("image", "image_url")))
         return text
 
     def _add_message(self, message: Json, at: Position) -> None:

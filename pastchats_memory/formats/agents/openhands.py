@@ -108,8 +108,7 @@ class _OlderSession(AgentSession):
         if _is_action(record):
             self._add_action(record, own_id, at)
         elif _is_observation(record) and record["observation"] not in UNSEEN:
-            extras = mapping_of(record["extras"])
-            code = number_of(mapping_of(extras.get("metadata")).get("exit_code"))
+            code = number_of(mapping_of(mapping_of(record["extras"]).get("metadata")).get("exit_code"))
             failed = bool(code) or record["observation"] == "error"
             self.builder.add_result(cause, ToolResult(text_of(record.get("content")), code, failed), at)
 
@@ -149,8 +148,7 @@ class _Session(AgentSession):
         kind, call_id = text_of(record.get("kind")), text_of(record.get("tool_call_id"))
         match kind:
             case "MessageEvent":
-                message = mapping_of(record.get("llm_message"))
-                content = message.get("content")
+                content = mapping_of(record.get("llm_message")).get("content")
                 if record.get("source") == "user":
                     self.builder.add_content(content, at)
                 else:

@@ -31,8 +31,7 @@ def read(source: SourceFile) -> Iterator[Turn]:
     body = "\n".join(lines[front.lines :]).strip()
     first = next((place for place, line in enumerate(lines[front.lines :], front.lines) if line.strip()), 0)
     title = text_of(front.fields.get("name")) or text_of(front.fields.get("title"))
-    overview = text_of(front.fields.get("overview"))
-    content = "\n\n".join(part for part in (overview, body) if part)
+    content = "\n\n".join(part for part in (text_of(front.fields.get("overview")), body) if part)
     if not content:
         return
     is_named = source.path.parent.name == "plans"

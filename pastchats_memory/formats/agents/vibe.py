@@ -132,8 +132,7 @@ def _entries_of(session: Path) -> tuple[dict[str, Json], list[Unreadable]]:
             if isinstance(item, Unreadable):
                 faults.append(item)
                 continue
-            payload = mapping_of(mapping_of(item.value).get("payload"))
-            for delta in objects_of(payload.get("delta")):
+            for delta in objects_of(mapping_of(mapping_of(item.value).get("payload")).get("delta")):
                 if delta.get("op") in DELTAS:
                     entry = mapping_of(delta.get("entry"))
                     entries[text_of(entry.get("id"))] = entry
@@ -141,8 +140,7 @@ def _entries_of(session: Path) -> tuple[dict[str, Json], list[Unreadable]]:
 
 
 def _document(folder: Path, name: str, ending: str) -> object:
-    path = Path(f"{folder}/{name}{ending}")
-    return read_sibling_json(path) if _NAME.fullmatch(name) else None
+    return read_sibling_json(Path(f"{folder}/{name}{ending}")) if _NAME.fullmatch(name) else None
 
 
 def _journal(session: Path) -> list[Path]:

@@ -98,5 +98,4 @@ def _find_existing(folder: Path, rest: str) -> Path | None:
     except OSError:
         return None
     fitting = (name for name in names if f"{rest}-".startswith(f"{_encode(name)}-"))
-    found = (_find_existing(folder / name, rest[len(name) + 1 :]) for name in fitting)
-    return next(filter(None, found), None)
+    return next(filter(None, (_find_existing(folder / name, rest[len(name) + 1 :]) for name in fitting)), None)

@@ -27,8 +27,7 @@ def task_format(
     is_specific: bool = True,
 ) -> Format:
     """Return the format of files that hold tasks alone."""
-    kinds = frozenset({"tasks"})
-    return Format(name, version, detect, read, kinds, verified=verified, is_specific=is_specific)
+    return Format(name, version, detect, read, frozenset({"tasks"}), verified=verified, is_specific=is_specific)
 
 
 def one_line(text: str) -> str:

@@ -45,8 +45,7 @@ class ConversationFacts:
 
     def enter(self, fields: Json) -> ConversationFacts:
         """Return the context inside an object, whose facts win over the outer ones."""
-        about = next(filter(None, map(fields.get, known("conversation_about_keys"))), None)
-        facts = mapping_of(about) | fields
+        facts = mapping_of(next(filter(None, map(fields.get, known("conversation_about_keys"))), None)) | fields
         cwd, project = find_place(facts)
         model = facts.get("model")
         id_key, own_id = find_value(facts, (*known("conversation_id_keys"), *known("own_id_keys")))
@@ -274,8 +273,7 @@ def _find_logged_request(fields: Json, context: ConversationFacts, depth: int) -
     if request is None:
         return None
     responses = [value for key, value in fields.items() if key != request and has_word(key, "response_words")]
-    answers = (_find_answer(value) or _find_plain_answer(value) for value in responses)
-    answer = next(filter(None, answers), None)
+    answer = next(filter(None, (_find_answer(value) or _find_plain_answer(value) for value in responses)), None)
     sent = _find_sent(fields[request], context, depth + 1) if answer else []
     if answer is None or len(sent) != 1 or sent[0].messages[-1].speaker.role == "assistant":
         return None

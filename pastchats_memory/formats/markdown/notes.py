@@ -126,8 +126,7 @@ def _headings(lines: Sequence[str], first: int) -> Iterator[tuple[int, int, int,
     """Yield place, lines, level and title of each heading by CommonMark, outside of code, lists and quotations."""
     from markdown_it import MarkdownIt  # costs 50 ms, which only reading a note is worth
 
-    parser = MarkdownIt("commonmark").disable(["inline"])
-    tokens = parser.parse("\n" * first + "\n".join(lines[first:]))
+    tokens = MarkdownIt("commonmark").disable(["inline"]).parse("\n" * first + "\n".join(lines[first:]))
     for opening, inline in pairwise(tokens):
         if opening.type == "heading_open" and opening.level == 0 and opening.map:
             start, end = opening.map

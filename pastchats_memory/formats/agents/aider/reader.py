@@ -97,8 +97,7 @@ def _is_chat(head: str) -> bool:
 
 def _chats(lines: Sequence[str], times: defaultdict[str, deque[str]]) -> Iterator[Turn]:
     equal: Counter[str] = Counter()
-    blocks = parse_blocks(lines)
-    for number, (_, group) in enumerate(groupby(_numbered(blocks), key=lambda pair: pair[0])):
+    for number, (_, group) in enumerate(groupby(_numbered(parse_blocks(lines)), key=lambda pair: pair[0])):
         session = [block for _, block in group]
         started = session[0].text if session[0].kind == "header" else ""
         equal[started] += 1

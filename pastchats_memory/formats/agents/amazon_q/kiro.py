@@ -58,8 +58,7 @@ class _Session(AgentSession):
         text = "\n\n".join(text for block in blocks if block["kind"] == "text" and (text := text_of(block.get("data"))))
         match record.get("kind"):
             case "Prompt":
-                images = sum(block["kind"] == "image" for block in blocks)
-                self.builder.add_typed(text, at, images)
+                self.builder.add_typed(text, at, sum(block["kind"] == "image" for block in blocks))
             case "AssistantMessage":
                 self._add_answer(text, at)
         for block in blocks:
@@ -69,8 +68,7 @@ class _Session(AgentSession):
                 self.builder.add_call(call_id, text_of(inner.get("name")), inner.get("input"))
             elif block["kind"] == "toolResult":
                 parts = (part.get("data") for part in objects_of(inner.get("content")))
-                output = parse_parts(parts, failed=inner.get("status") == "error")
-                self.builder.add_result(call_id, output, at)
+                self.builder.add_result(call_id, parse_parts(parts, failed=inner.get("status") == "error"), at)
 
     def _add_answer(self, text: str, at: Position) -> None:
         """Add an answer, or the next piece of it: the pieces of one answer have one id."""

@@ -194,8 +194,7 @@ def block_types(content: object) -> set[str]:
 
 def media_of(content: object) -> tuple[str, ...]:
     """Return the media types of images and documents; without one, `image` or `document`."""
-    blocks = objects_of(content)
-    media = (block for block in blocks if block.get("type") in ("image", "document"))
+    media = (block for block in objects_of(content) if block.get("type") in ("image", "document"))
     return tuple(text_of(mapping_of(one.get("source")).get("media_type")) or text_of(one["type"]) for one in media)
 
 

@@ -80,8 +80,7 @@ class ModelMessages:
         """Do nothing: no result waits for the end of the file."""
 
     def _answer(self, content: object, at: Position, model: str) -> None:
-        blocks = objects_of(content)
-        calls = [block for block in blocks if block.get("type") == "tool_use"]
+        calls = [block for block in objects_of(content) if block.get("type") == "tool_use"]
         keys = ((call, CLINE_ANSWER_TOOLS.get(text_of(call.get("name")), "")) for call in calls)
         answers = [text_of(mapping_of(call.get("input")).get(key)) for call, key in keys]
         text = "\n\n".join([_strip_calls(texts_of(content)), *filter(None, answers)])

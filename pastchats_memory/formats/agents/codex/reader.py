@@ -296,8 +296,7 @@ def _digest(role: str, text: str) -> str:
 
 def _pictures(payload: Json) -> int:
     """Return how many pictures a prompt has, as an item or as an event."""
-    parts = objects_of(payload.get("content"))
-    sent = sum(part.get("type") == "input_image" for part in parts)
+    sent = sum(part.get("type") == "input_image" for part in objects_of(payload.get("content")))
     item = objects_of(mapping_of(payload.get("item")).get("content"))
     shown = sum(text_of(part.get("type")) in SHOWN_PICTURES for part in item)
     return sent or shown or len(list_of(payload.get("images"))) + len(list_of(payload.get("local_images")))

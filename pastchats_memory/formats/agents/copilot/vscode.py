@@ -106,8 +106,7 @@ def _add_record(builder: SessionBuilder, request: Json, line: int) -> None:
     branch, sent = "abandoned" if undone else "main", request.get("timestamp")
     result = mapping_of(request.get("result"))
     at = Position(line, sent, text_of(request.get("requestId")), branch)
-    typed = text_of(_prompt_of(request))
-    builder.add_prompt(DIALECT.parse_prompt(typed).text, at)
+    builder.add_prompt(DIALECT.parse_prompt(text_of(_prompt_of(request))).text, at)
     for reply in _replies(list_of(request.get("response"))):
         builder.add_prompt(reply, Position(line, sent, branch=branch))
     took = mapping_of(result.get("timings")).get("totalElapsed")
@@ -198,8 +197,7 @@ def _add_shown_call(builder: SessionBuilder, piece: Json, at: Position) -> None:
     data = mapping_of(piece.get("toolSpecificData"))
     command = text_of(data.get("command")) or text_of(mapping_of(data.get("commandLine")).get("original"))
     description = _words(piece.get("pastTenseMessage")) or _words(piece.get("invocationMessage"))
-    arguments = {"command": command, "description": description}
-    builder.add_call(call_id, text_of(piece.get("toolId")), arguments)
+    builder.add_call(call_id, text_of(piece.get("toolId")), {"command": command, "description": description})
     text = _text_in(details.get("output"), 0)
     builder.add_result(call_id, ToolResult(text, failed=details.get("isError") is True), at)
 

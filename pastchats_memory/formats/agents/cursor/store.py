@@ -45,8 +45,7 @@ def read_conversations(database: ForeignDatabase) -> Iterator[Stored]:
     for about in find_roots(database):
         fields = list(_fields(_blob(database, text_of(about[ROOT]))))
         ids = dict.fromkeys(value.hex() for number, value in fields if number == MESSAGE and len(value) == HASH)
-        blobs = (_blob(database, name) for name in ids)
-        values = map(parse_json, filter(None, blobs))
+        values = map(parse_json, filter(None, (_blob(database, name) for name in ids)))
         messages = [value if isinstance(value, BadJson) else mapping_of(value) for value in values]
         folder = next((value for number, value in fields if number == WORKSPACE), b"")
         yield Stored(about, folder.decode("utf-8", errors="replace"), messages)

@@ -135,8 +135,7 @@ def folder_of(info: Json) -> str:
 
 def folder_of_answers(infos: Iterable[Json]) -> str | None:
     """Return the first folder in an answer."""
-    data = (_written(mapping_of(info.get("path")).get("cwd")) for info in infos)
-    return next(filter(None, data), None)
+    return next(filter(None, (_written(mapping_of(info.get("path")).get("cwd")) for info in infos)), None)
 
 
 def order_of(infos: Sequence[Json]) -> list[int]:

@@ -247,8 +247,7 @@ class _Dialogue(MarkdownDialogue[_Part]):
             signed = parse_signed_markers(self.lines, names)
             headed = next(iter(names)).startswith(HEADED)  # as a title may be, above a dialogue in another style
             candidates = [*candidates, *signed] if headed else [*signed, *candidates]
-        styles = dict.fromkeys((marker.syntax, marker.family) for marker in candidates)
-        for syntax, family in styles:
+        for syntax, family in dict.fromkeys((marker.syntax, marker.family) for marker in candidates):
             own = [marker for marker in candidates if (marker.syntax, marker.family) == (syntax, family)]
             found = _keep_locked_levels(own)
             if self._is_dialogue(found):
@@ -411,8 +410,7 @@ class _Dialogue(MarkdownDialogue[_Part]):
         """Return the last line of the words under one marker, and the time below them."""
         first = self.markers[number].place
         if number + 1 < len(self.markers):
-            following = self.markers[number + 1].place
-            end = (self._find_heading_above(number + 1) or self._above(following)[0]) - 1
+            end = (self._find_heading_above(number + 1) or self._above(self.markers[number + 1].place)[0]) - 1
         elif _FOOTER.match(self.lines[end := self._last(first, len(self.lines) - 1)]):
             end -= 1
         summary = next((place for place in range(first, end + 1) if self._begins_summary(place)), end + 1)
@@ -518,8 +516,7 @@ def _mark_thoughts(parts: Sequence[_Part]) -> list[_Part]:
 
 def _mark_tool_parts(parts: Sequence[_Part]) -> list[_Part]:
     """Return the parts, as the tool's the one after an assistant's empty part, which called a tool."""
-    called = [part.name == "assistant" and not part.text for part in parts]
-    pairs = zip(parts, [False, *called], strict=False)
+    pairs = zip(parts, [False, *[part.name == "assistant" and not part.text for part in parts]], strict=False)
     return [replace(part, name="tool") if is_below and part.name == "assistant" else part for part, is_below in pairs]
 
 

@@ -382,8 +382,7 @@ def _parse_label(text: str) -> _Label | None:
         return _Label(pictured)
     if named := next((role for role, pattern in _NAMED_ROLES if pattern.match(text)), None):
         return _Label(named)
-    phrase = text.removesuffix(":").strip().lower()
-    if labelled := _find_role("page_labels", phrase):
+    if labelled := _find_role("page_labels", text.removesuffix(":").strip().lower()):
         return _Label(labelled, has_verb=True)
     leading = _LEADING.match(text)
     text = text[leading.end() :] if leading else text

@@ -238,8 +238,7 @@ def _parse_subagent(lines: Sequence[str], place: int, *, is_call: bool) -> _Pars
         arguments: Json = {"subagent_type": facts.get("Type", (0, ""))[1]}
         return _ParsedSection(ToolUse(place, "Agent", arguments), end + 1, call_id)
     start = facts["Result"][0] + 1 if "Result" in facts else end
-    answered = "\n".join(lines[start:end]).strip()
-    return _ParsedSection(ToolUse(place, answered=answered), end + 1, call_id)
+    return _ParsedSection(ToolUse(place, answered="\n".join(lines[start:end]).strip()), end + 1, call_id)
 
 
 def _parse_zed_head(lines: Sequence[str], place: int) -> tuple[str, bool, int] | None:

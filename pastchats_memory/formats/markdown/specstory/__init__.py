@@ -244,8 +244,7 @@ def _add_words(part: _Part, shown: Sequence[tuple[int, str]], builder: SessionBu
 
 def _text_of_query(text: str) -> str:
     """Return the prompt in the tag of Cursor's command line; the text itself if it only mentions the tag."""
-    is_handed_over = text.lstrip().startswith((f"<{TIME}>", f"<{QUERY}>"))
-    return (span(text, QUERY).strip() if is_handed_over else "") or text
+    return (span(text, QUERY).strip() if text.lstrip().startswith((f"<{TIME}>", f"<{QUERY}>")) else "") or text
 
 
 def _add_tool(part: _Part, block: Sequence[str], fold: Fold, builder: SessionBuilder) -> None:

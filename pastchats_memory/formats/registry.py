@@ -196,14 +196,11 @@ class FormatReport(NamedTuple):
 
 def report_formats(environment: Environment) -> list[FormatReport]:
     """Return every format by name, with its origin and its default locations."""
-    return [
-        FormatReport(
-            format_,
-            origin_of(format_),
-            tuple(DefaultLocation(path, os.path.exists(path)) for path in format_.locations(environment)),  # noqa: PTH110 - pathlib's raises below a closed folder on Python 3.11
-        )
-        for format_ in sorted(all_formats(), key=lambda format_: format_.name)
-    ]
+    reports = []
+    for format_ in sorted(all_formats(), key=lambda format_: format_.name):
+        found = ((path, os.path.exists(path)) for path in format_.locations(environment))  # noqa: PTH110 - pathlib's raises below a closed folder on Python 3.11
+        reports.append(FormatReport(format_, origin_of(format_), tuple(DefaultLocation(*each) for each in found)))
+    return reports
 
 
 @cache

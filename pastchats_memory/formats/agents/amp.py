@@ -37,16 +37,11 @@ class _Session(AgentSession):
         trees = objects_of(initial.get("trees"))
         names = [name for tree in trees if (name := text_of(tree.get("displayName")))]
         cwd = next((path for tree in trees if (path := folder_of(tree.get("uri")))), folder_of(initial.get("cwd")))
-        return SessionInfo(
-            text_of(thread.get("id")) or self.source.path.stem,
-            cwd,
-            None if cwd else next(iter(names), None),
-            started=to_the_minute(iso_utc(thread.get("created"))),
-            metadata={
-                "title": text_of(thread.get("title")),
-                "parent_conversation_id": text_of(thread.get("mainThreadID")) or text_of(thread.get("originThreadID")),
-            },
-        )
+        parent = text_of(thread.get("mainThreadID")) or text_of(thread.get("originThreadID"))
+        metadata: Json = {"title": text_of(thread.get("title")), "parent_conversation_id": parent}
+        own_id, started = text_of(thread.get("id")), to_the_minute(iso_utc(thread.get("created")))
+        project = None if cwd else next(iter(names), None)
+        return SessionInfo(own_id or self.source.path.stem, cwd, project, started, metadata)
 
     def add_record(self, record: Json, line: int) -> None:
         content, role, number = record.get("content"), record.get("role"), record.get("messageId")

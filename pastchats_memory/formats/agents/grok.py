@@ -67,12 +67,10 @@ class _Session(AgentSession):
         summary = mapping_of(read_sibling_json(folder / SUMMARY))
         known = mapping_of(summary.get("info"))
         path = text_of(known.get("cwd")) or read_sibling(folder.parent / ".cwd").strip() or unquote(folder.parent.name)
-        return SessionInfo(
-            text_of(known.get("id")) or folder.name or None,
-            path if _FOLDER.match(path) else None,
-            started=to_the_minute(iso_utc(summary.get("created_at"))),
-            metadata={"title": text_of(summary.get("generated_title")) or text_of(summary.get("session_summary"))},
-        )
+        title = text_of(summary.get("generated_title")) or text_of(summary.get("session_summary"))
+        own_id, started = text_of(known.get("id")), to_the_minute(iso_utc(summary.get("created_at")))
+        cwd = path if _FOLDER.match(path) else None
+        return SessionInfo(own_id or folder.name or None, cwd, None, started, {"title": title})
 
     def add_record(self, record: Json, line: int) -> None:
         update, params = _update_of(record), mapping_of(record.get("params"))

@@ -34,17 +34,9 @@ def read(source: SourceFile) -> Iterator[Turn]:
     content = "\n\n".join(part for part in (text_of(front.fields.get("overview")), body) if part)
     if not content:
         return
-    is_named = source.path.parent.name == "plans"
-    yield Turn(
-        role="assistant",
-        kind="plan",
-        content=content,
-        line=first + 1,
-        end_line=len(lines),
-        conversation_id=source.path.stem if is_named else source.path.parent.name,
-        timestamp=iso_utc(front.fields.get("created")) or date_in_path(source.path),
-        metadata={"title": title} if title else {},
-    )
+    name = source.path.stem if source.path.parent.name == "plans" else source.path.parent.name
+    time, place = iso_utc(front.fields.get("created")) or date_in_path(source.path), (first + 1, len(lines))
+    yield Turn("assistant", content, *place, name, time, kind="plan", metadata={"title": title} if title else {})
 
 
 PLAN_FILES = Format("plan-files", 1, detect, read, kinds=frozenset({"notes"}), verified="2026-11")

@@ -65,15 +65,9 @@ def _read_entries(source: SourceFile, entries: Items) -> Iterator[Turn | Unreada
         elif (entry := _parse_entry(fields := mapping_of(item.value))) is None:
             yield Unreadable(str(source.path), item.line, "no entry of a list of prompts")
         elif (typed := entry.dialect.parse_typed(clean(entry.text).strip())).text:
-            yield Turn(
-                role="user",
-                kind="command" if typed.is_command or typed.text.startswith("!") else "prompt",
-                content=typed.text,
-                line=item.line,
-                conversation_id=entry.session or None,
-                timestamp=iso_utc(entry.time),
-                cwd=text_of(fields.get("project")) or None,
-            )
+            kind = "command" if typed.is_command or typed.text.startswith("!") else "prompt"
+            cwd, session = text_of(fields.get("project")) or None, entry.session or None
+            yield Turn("user", typed.text, item.line, None, session, iso_utc(entry.time), cwd, kind=kind)
 
 
 def _insert_pasted(text: str, fields: Json) -> str:

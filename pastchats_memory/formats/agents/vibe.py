@@ -92,13 +92,11 @@ def read(source: SourceFile) -> Iterator[Row]:
 
 def _info_of(meta: Json) -> SessionInfo:
     """Return the session's facts; times of versions before the third have no zone."""
-    title, parent = text_of(meta.get("title")), text_of(meta.get("parent_session_id"))
-    return SessionInfo(
-        text_of(meta.get("session_id")) or None,
-        folder_of(mapping_of(meta.get("environment")).get("working_directory") or meta.get("working_dir")),
-        started=to_the_minute(iso_utc(meta.get("start_time"), LOCAL)),
-        metadata={"title": title, "parent_conversation_id": parent},
-    )
+    folder = mapping_of(meta.get("environment")).get("working_directory") or meta.get("working_dir")
+    own_id, started = text_of(meta.get("session_id")), to_the_minute(iso_utc(meta.get("start_time"), LOCAL))
+    parent = text_of(meta.get("parent_session_id"))
+    metadata: Json = {"title": text_of(meta.get("title")), "parent_conversation_id": parent}
+    return SessionInfo(own_id or None, folder_of(folder), None, started, metadata)
 
 
 class _Messages(AgentSession):

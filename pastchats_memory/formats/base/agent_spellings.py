@@ -6,16 +6,9 @@ import re
 
 from pastchats_memory.formats.base.tools import ToolResult, split_exit_code
 
-CHATGPT_HIDDEN_TYPES = frozenset(
-    {
-        "user_editable_context",
-        "model_editable_context",
-        "thoughts",
-        "reasoning_recap",
-        "tether_quote",
-        "tether_browsing_display",
-    }
-)
+CHATGPT_HIDDEN_TYPES = frozenset({
+    "user_editable_context", "model_editable_context", "thoughts", "reasoning_recap", "tether_quote", "tether_browsing_display",
+})  # fmt: skip
 """Content types of ChatGPT that nobody sees: custom instructions, memory, hidden reasoning, pages that were read."""
 CLINE_ANSWER_TOOLS = {
     "attempt_completion": "result",

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 import orjson
 
 from pastchats_memory.formats.base.questions import AnswerParser, parse_json_answers, parse_pairs
-
-Spelling = TypeVar("Spelling")
 
 LONGEST_SETTING = 3
 """Words of a setting behind a command, as in `/plugin marketplace add x`; more are a person's."""
@@ -82,22 +80,7 @@ class Dialect:
 
     def __or__(self, other: Dialect) -> Dialect:
         """Return the spellings of both; those of `self` are tried first."""
-        return Dialect(
-            commands=self.commands | other.commands,
-            prompts=_union(self.prompts, other.prompts),
-            todo_tools=self.todo_tools | other.todo_tools,
-            plan_tools=self.plan_tools | other.plan_tools,
-            question_tools=self.question_tools | other.question_tools,
-            answers=_union(self.answers, other.answers),
-            editors=_union(self.editors, other.editors),
-            whole_editors=self.whole_editors | other.whole_editors,
-            polling=_union(self.polling, other.polling),
-            never_ran=_union(self.never_ran, other.never_ran),
-            noise=_union(self.noise, other.noise),
-            refused=_union(self.refused, other.refused),
-            reasons=_union(self.reasons, other.reasons),
-            reason_notes=_union(self.reason_notes, other.reason_notes),
-        )
+        return Dialect(*(_union(getattr(self, each.name), getattr(other, each.name)) for each in fields(self)))
 
     def parse_command(self, name: str, words: str = "") -> UserText:
         """Return what a person typed as `/name words`.
@@ -127,8 +110,8 @@ class Dialect:
         return typed
 
 
-def _union(first: tuple[Spelling, ...], second: tuple[Spelling, ...]) -> tuple[Spelling, ...]:
-    return tuple(dict.fromkeys((*first, *second)))
+def _union(first: Any, second: Any) -> Any:
+    return tuple(dict.fromkeys((*first, *second))) if isinstance(first, tuple) else first | second
 
 
 def read_spellings(module: str) -> dict[str, tuple[str, ...]]:
@@ -140,15 +123,13 @@ def read_spellings(module: str) -> dict[str, tuple[str, ...]]:
     return {name: tuple(words) for name, words in lists.items()}
 
 
-_WORDS = read_spellings(__file__)
-COMMON = Dialect(
-    commands=frozenset(_WORDS["commands"]),
-    todo_tools=frozenset(_WORDS["todo_tools"]),
-    plan_tools=frozenset(_WORDS["plan_tools"]),
-    question_tools=frozenset(_WORDS["question_tools"]),
-    editors=_WORDS["editors"],
-    whole_editors=frozenset(_WORDS["whole_editors"]),
-    answers=(parse_pairs, parse_json_answers),
-    noise=("EISDIR",),
-)  # fmt: skip
+def read_dialect(module: str, **own: Any) -> Dialect:
+    """Return the dialect of the lists beside a module that have the names of fields, with further fields."""
+    words = read_spellings(module)
+    known = ((each.name, tuple if each.default == () else frozenset) for each in fields(Dialect))
+    lists: dict[str, Any] = {name: kind(words[name]) for name, kind in known if name in words}
+    return Dialect(**lists, **own)
+
+
+COMMON = read_dialect(__file__, answers=(parse_pairs, parse_json_answers), noise=("EISDIR",))
 """Spellings that more than one agent has."""

@@ -93,20 +93,9 @@ class SessionBuilder:
         moment = iso_utc(at.time)
         info.started = to_the_minute(moment) or info.started
         common = {key: list(value) if isinstance(value, list) else value for key, value in info.metadata.items()}
-        turn = PendingTurn(
-            role=role,
-            kind=kind,
-            line=at.line,
-            end_line=at.end_line,
-            texts=[text],
-            conversation_id=conversation,
-            timestamp=moment or info.started,
-            cwd=info.cwd,
-            project=info.project,
-            native_id=at.native_id or None,
-            branch="sidechain" if at.aside else at.branch,
-            metadata=common | metadata,
-        )
+        turn = PendingTurn(role, kind, at.line, [text], conversation, moment or info.started, info.cwd, info.project)
+        turn.native_id, turn.end_line, turn.metadata = at.native_id or None, at.end_line, common | metadata
+        turn.branch = "sidechain" if at.aside else at.branch
         self.queue.add(turn)
         self._is_open = False
         return turn

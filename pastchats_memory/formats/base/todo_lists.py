@@ -36,14 +36,7 @@ DROPPED = "dropped"
 
 _BOX = re.compile(r"\s*(?:(?:[-*+]|\d+[.)])\s+)?\[([ xX~\-/]|completed|in_progress|pending)\]\s+(\S.*)")
 """A line of a checklist; Droid writes the state as a word."""
-_BOX_STATES = {
-    " ": "pending",
-    "x": "completed",
-    "X": "completed",
-    "-": "in_progress",
-    "/": "in_progress",
-    "~": "in_progress",
-}
+_BOX_STATES = {" ": "pending", **dict.fromkeys("xX", "completed"), **dict.fromkeys("-/~", "in_progress")}
 _MADE = re.compile(r"Task #?(\d+) created")
 
 

@@ -24,6 +24,8 @@ RECENT_PLANS = 64
 RECENT_CALLS = 64
 """How many calls may wait for their results."""
 SPEAKING = ("user", "assistant")
+SHARED = tuple(name for name in Turn._fields if name not in ("content", "metadata", "calls", "origin"))
+"""Fields of a turn that a pending one has, too."""
 
 
 @dataclass(slots=True)
@@ -51,21 +53,9 @@ class PendingTurn:
         content = clean("\n\n".join(text for text in self.texts if text.strip())).strip()
         if not content:
             return None
-        return Turn(
-            role=self.role,
-            kind=self.kind,
-            content=content,
-            line=self.line,
-            end_line=self.end_line,
-            conversation_id=self.conversation_id,
-            timestamp=self.timestamp,
-            cwd=self.cwd,
-            project=self.project,
-            native_id=self.native_id,
-            branch=self.branch,
-            metadata={key: value for key, value in self.metadata.items() if value},
-            calls=tuple(self.calls),
-        )
+        metadata = {key: value for key, value in self.metadata.items() if value}
+        shared = {name: getattr(self, name) for name in SHARED}
+        return Turn(content=content, metadata=metadata, calls=tuple(self.calls), **shared)
 
 
 class TurnQueue:

@@ -12,6 +12,8 @@ from pastchats_memory.formats.base.thoughts import without_thoughts
 USER_TAGS = ("user_query", "task", "feedback", "answer", "user_message")
 """Tags of editors' agents around the user's words; the rest of such a text is the editor's."""
 EDITOR_TAGS = ("environment_details", "attached_files", "additional_data", "system_reminder")
+OPENINGS = ("<", "[", "#", "Caveat:", "Stop hook", "Base directory for this skill:")
+"""Beginnings of texts that a client may have written."""
 WITHHELD = "[REDACTED]"
 THOUGHTS = ("<think", "<|begin_of_")
 """Beginnings of an answer with a model's thoughts before it."""
@@ -30,10 +32,7 @@ def visible_words(text: str, role: str, dialect: Dialect) -> str:
     if role != "user":
         return "" if text.strip() == WITHHELD else text
     start = text.lstrip()
-    if (
-        not start.startswith(("<", "[", "#", "Caveat:", "Stop hook", "Base directory for this skill:"))
-        and "<system-reminder>" not in text
-    ):
+    if not start.startswith(OPENINGS) and "<system-reminder>" not in text:
         return text
     for tag in USER_TAGS:
         before, _, inside = text.partition(f"<{tag}>")

@@ -45,12 +45,10 @@ class ClaudeAi(ConversationExport):
     def describe(self, conversation: Json, _source: SourceFile) -> SessionInfo:
         """Return the id of a conversation, else a hash of its words, with project, title and time."""
         words = ((_sender(each), _text(each)) for each in _in_order(conversation))
-        return SessionInfo(
-            text_of(conversation.get("uuid")) or conversation_hash(words),
-            project=text_of(mapping_of(conversation.get("project")).get("name")) or None,
-            started=to_the_minute(iso_utc(conversation.get("created_at"))),
-            metadata={"title": text_of(conversation.get("name"))},
-        )
+        own_id, started = text_of(conversation.get("uuid")), to_the_minute(iso_utc(conversation.get("created_at")))
+        project = text_of(mapping_of(conversation.get("project")).get("name")) or None
+        title = text_of(conversation.get("name"))
+        return SessionInfo(own_id or conversation_hash(words), None, project, started, {"title": title})
 
     def current_message(self, conversation: Json, _messages: Sequence[Message]) -> str | None:
         """Return the id of the current leaf."""
@@ -97,16 +95,10 @@ def _in_order(conversation: Json) -> Sequence[Json]:
 
 
 def _message(message: Json, model: str) -> Message:
-    return Message(
-        message,
-        ROLES.get(_sender(message), ""),
-        _text(message),
-        first_filled([*_texts_of_blocks(message), _plain_text(message)]),
-        text_of(message.get("uuid")),
-        text_of(message.get("parent_message_uuid")) or None,
-        message.get("created_at"),
-        model,
-    )
+    first = first_filled([*_texts_of_blocks(message), _plain_text(message)])
+    own_id, parent = text_of(message.get("uuid")), text_of(message.get("parent_message_uuid")) or None
+    role, time = ROLES.get(_sender(message), ""), message.get("created_at")
+    return Message(message, role, _text(message), first, own_id, parent, time, model)
 
 
 def _texts_of_blocks(message: Json) -> list[str]:

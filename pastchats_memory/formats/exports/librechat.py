@@ -47,14 +47,11 @@ class LibreChat(ConversationExport):
     def describe(self, conversation: Json, _source: SourceFile) -> SessionInfo:
         """Return the id of a conversation, else a hash of its words, with title and time."""
         messages = _flatten(_listed_messages(conversation))
-        return SessionInfo(
-            text_of(conversation.get("conversationId"))
-            or conversation_hash(
-                (text_of(message.get("sender")), text_of(message.get("text"))) for message in messages
-            ),
-            started=to_the_minute(iso_utc(conversation.get("createdAt")) or iso_utc(conversation.get("exportAt"))),
-            metadata={"title": text_of(conversation.get("title"))},
-        )
+        words = ((text_of(message.get("sender")), text_of(message.get("text"))) for message in messages)
+        named, time = text_of(conversation.get("conversationId")), conversation.get("createdAt")
+        started = to_the_minute(iso_utc(time) or iso_utc(conversation.get("exportAt")))
+        title = text_of(conversation.get("title"))
+        return SessionInfo(named or conversation_hash(words), started=started, metadata={"title": title})
 
     def current_message(self, _conversation: Json, messages: Sequence[Message]) -> str | None:
         """Return the id of the newest message."""
@@ -98,17 +95,11 @@ def _message(message: Json, model: str) -> Message:
     text = "\n\n".join(texts) or text_of(message.get("text"))
     is_users = message.get("isCreatedByUser") is True or text_of(message.get("sender")).lower() == "user"
     files = objects_of(message.get("files"))
-    return Message(
-        message,
-        "user" if is_users else "assistant",
-        text if is_users else _CITATION.sub("", text.partition(ANSWER)[2] if text.startswith(THOUGHTS) else text),
-        next(iter(texts), text),
-        text_of(message.get("messageId")),
-        text_of(message.get("parentMessageId")) or None,
-        message.get("createdAt"),
-        text_of(message.get("model")) or model,
-        sum(text_of(file.get("type")).startswith("image") for file in files),
-    )
+    images = sum(text_of(file.get("type")).startswith("image") for file in files)
+    role, first, time = "user" if is_users else "assistant", next(iter(texts), text), message.get("createdAt")
+    own_id, parent = text_of(message.get("messageId")), text_of(message.get("parentMessageId")) or None
+    shown = text if is_users else _CITATION.sub("", text.partition(ANSWER)[2] if text.startswith(THOUGHTS) else text)
+    return Message(message, role, shown, first, own_id, parent, time, text_of(message.get("model")) or model, images)
 
 
 def _text_of_part(part: Json) -> str:

@@ -73,16 +73,12 @@ def _message(version: Json, branch: str) -> Message:
     starts = (_STEP.match(text_of(step.get("stepIdentifier"))) for step in steps)
     models = (text_of(mapping_of(step.get("genInfo")).get("indexedModelIdentifier")) for step in steps)
     role, text = text_of(version.get("role")), "\n\n".join(texts)
-    return Message(
-        version,
-        role,
-        without_thoughts(text) if role == "assistant" else text,
-        first_filled([text_of(part.get("text")) for part in parts]),
-        time=next((int(found[1]) for found in starts if found), None),
-        model=next(filter(None, models), "") or text_of(mapping_of(version.get("senderInfo")).get("senderName")),
-        images=sum(part.get("type") == "file" and part.get("fileType") == "image" for part in parts),
-        branch=branch,
-    )
+    first, shown = first_filled([text_of(part.get("text")) for part in parts]), without_thoughts(text)
+    time = next((int(found[1]) for found in starts if found), None)
+    model = next(filter(None, models), "") or text_of(mapping_of(version.get("senderInfo")).get("senderName"))
+    images = sum(part.get("type") == "file" and part.get("fileType") == "image" for part in parts)
+    words = shown if role == "assistant" else text
+    return Message(version, role, words, first, time=time, model=model, images=images, branch=branch)
 
 
 def _steps(version: Json) -> list[Json]:

@@ -69,11 +69,10 @@ class OpenWebUi(ConversationExport):
         """Return the id of a chat, else a hash of its words, with title and time."""
         chat = mapping_of(conversation.get("chat")) or conversation
         words = ((text_of(each.get("role")), text_of(each.get("content"))) for each in _listed_messages(conversation))
-        return SessionInfo(
-            text_of(conversation.get("id")) or text_of(chat.get("id")) or conversation_hash(words),
-            started=to_the_minute(iso_utc(conversation.get("created_at")) or iso_utc(chat.get("timestamp"))),
-            metadata={"title": text_of(conversation.get("title")) or text_of(chat.get("title"))},
-        )
+        named = text_of(conversation.get("id")) or text_of(chat.get("id")) or conversation_hash(words)
+        started = iso_utc(conversation.get("created_at")) or iso_utc(chat.get("timestamp"))
+        title = text_of(conversation.get("title")) or text_of(chat.get("title"))
+        return SessionInfo(named, started=to_the_minute(started), metadata={"title": title})
 
     def current_message(self, conversation: Json, _messages: Sequence[Message]) -> str | None:
         """Return the id of the current message."""
@@ -107,17 +106,10 @@ def _listed_messages(chat: Json) -> list[Json]:
 def _message(message: Json) -> Message:
     text, role = text_of(message.get("content")), text_of(message.get("role"))
     files = objects_of(message.get("files"))
-    return Message(
-        message,
-        role,
-        _DETAILS.sub("", text) if role == "assistant" else text,
-        text,
-        text_of(message.get("id")),
-        text_of(message.get("parentId")) or None,
-        message.get("timestamp"),
-        text_of(message.get("model")),
-        sum(text_of(file.get("type")).startswith("image") for file in files),
-    )
+    images = sum(text_of(file.get("type")).startswith("image") for file in files)
+    own_id, parent = text_of(message.get("id")), text_of(message.get("parentId")) or None
+    shown, model = _DETAILS.sub("", text) if role == "assistant" else text, text_of(message.get("model"))
+    return Message(message, role, shown, text, own_id, parent, message.get("timestamp"), model, images)
 
 
 def _unquote(text: str) -> object:

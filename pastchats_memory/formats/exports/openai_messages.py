@@ -114,16 +114,9 @@ def _message(item: object, branch: str, model: str, time: object = None) -> Mess
     texts = _texts(message)
     text, role = "\n\n".join(texts), text_of(message.get("role"))
     parts = objects_of(message.get("content"))
-    return Message(
-        message,
-        "system" if role == "developer" else role,
-        without_thoughts(text) if role == "assistant" else text,
-        next(iter(texts), ""),
-        time=time,
-        model=model,
-        images=sum(part.get("type") in IMAGE_TYPES for part in parts),
-        branch=branch,
-    )
+    shown, first = without_thoughts(text) if role == "assistant" else text, next(iter(texts), "")
+    images, role = sum(part.get("type") in IMAGE_TYPES for part in parts), "system" if role == "developer" else role
+    return Message(message, role, shown, first, time=time, model=model, images=images, branch=branch)
 
 
 def _texts(message: Json) -> list[str]:

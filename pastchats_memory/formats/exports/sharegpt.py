@@ -8,7 +8,7 @@ from pastchats_memory.formats.base.session import Position, SessionBuilder, Sess
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.thoughts import without_thoughts
 from pastchats_memory.formats.base.tools import ToolResult
-from pastchats_memory.formats.base.values import BadJson, Json, list_of, mapping_of, objects_of, parse_json, text_of
+from pastchats_memory.formats.base.values import BadJson, Json, mapping_of, objects_of, parse_json, text_of
 from pastchats_memory.formats.registry import any_dialect
 
 _NAMES = {
@@ -45,12 +45,9 @@ class ShareGpt(ConversationExport):
         """Return the system prompt, the turns, and the two answers, of which the rejected one is abandoned."""
         system = text_of(conversation.get("system"))
         rejected, chosen = (mapping_of(conversation.get(key)) for key in ("rejected", "chosen"))
-        return [
-            *([Message({}, "system", system, branch="main")] if system else []),
-            *(_message(mapping_of(turn), "main") for turn in list_of(conversation.get("conversations"))),
-            _message(rejected, "abandoned"),
-            _message(chosen, "main"),
-        ]
+        turns = [_message(turn, "main") for turn in objects_of(conversation.get("conversations"))]
+        first = [Message({}, "system", system, branch="main")] if system else []
+        return [*first, *turns, _message(rejected, "abandoned"), _message(chosen, "main")]
 
     def describe(self, conversation: Json, _source: SourceFile) -> SessionInfo:
         """Return the id of a conversation, else a hash of its words."""

@@ -45,14 +45,9 @@ def detect(source: SourceFile) -> int:
     suffix = source.path.suffix.lower()
     if suffix not in MARKDOWN_SUFFIXES | TEXT_SUFFIXES or source.shape != "markdown" or not source.head.strip():
         return 0
-    is_wanted = source.named or (
-        suffix in MARKDOWN_SUFFIXES
-        and (
-            source.notes
-            or any(parent.name.lower() in FOLDERS for parent in list(source.path.parents)[:NOTE_FOLDER_DEPTH])
-            or _dated(front_matter(source.head.splitlines()), DATE_KEYS) is not None
-        )
-    )
+    is_note = source.notes or any(one.name.lower() in FOLDERS for one in list(source.path.parents)[:NOTE_FOLDER_DEPTH])
+    is_wanted = is_note or _dated(front_matter(source.head.splitlines()), DATE_KEYS) is not None
+    is_wanted = source.named or (is_wanted and suffix in MARKDOWN_SUFFIXES)
     return CONFIDENCE if is_wanted else 0
 
 

@@ -29,16 +29,8 @@ BOX_SHARE = 0.5
 """Share of boxes among the lines with text that makes a file of another name a checklist."""
 INDENTED_SHARE = 0.1
 """Share of indented lines up to which a todo.txt is a list. With more of them it is some other text."""
-STATES = {
-    " ": "todo",
-    "x": "done",
-    "X": "done",
-    "-": "cancelled",
-    "~": "cancelled",
-    "/": "doing",
-    ">": "deferred",
-    "!": "todo",
-}
+STATES = {**dict.fromkeys(" !", "todo"), **dict.fromkeys("xX", "done"), **dict.fromkeys("-~", "cancelled")}
+STATES |= {"/": "doing", ">": "deferred"}
 TAB = 4
 PRIORITIES = {"🔺": 0, "⏫": 1, "🔼": 2, "🔽": 3, "⏬": 4, "(A)": 1, "(B)": 2, "(C)": 3}
 

@@ -8,16 +8,8 @@ from pastchats_memory.formats.base.locations import places
 
 HISTORY = ".aider.chat.history.md"
 PARENTS = (
-    "[Cc]ode",
-    "[Pp]rojects",
-    "[Ss]rc",
-    "[Dd]ev",
-    "[Ww]ork",
-    "[Rr]epos",
-    "[Gg]it*",
-    "[Ww]orkspace",
-    "[Dd]ocuments",
-)
+    "[Cc]ode", "[Pp]rojects", "[Ss]rc", "[Dd]ev", "[Ww]ork", "[Rr]epos", "[Gg]it*", "[Ww]orkspace", "[Dd]ocuments",
+)  # fmt: skip
 """Usual names of folders in the home that hold repositories."""
 PLACES = ("", "*/", *(f"{name}/{below}/" for name in PARENTS for below in ("*", "*/*")))
 """The home, its folders, and repositories up to two folders below the usual ones."""

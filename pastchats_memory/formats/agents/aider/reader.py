@@ -221,14 +221,9 @@ class _SessionReader:
             self._add("tool", kind, text, block, block.start + place)
 
     def _add(self, role: str, kind: str, text: str, block: Block, start: int | None = None) -> PendingTurn:
-        draft = PendingTurn(
-            role=role,
-            kind=kind,
-            line=(block.start if start is None else start) + 1,
-            texts=[text],
-            timestamp=self.prompt.timestamp if self.prompt else self.started,
-            end_line=block.end + 1,
-        )
+        line = (block.start if start is None else start) + 1
+        draft = PendingTurn(role, kind, line, [text], end_line=block.end + 1)
+        draft.timestamp = self.prompt.timestamp if self.prompt else self.started
         self.queue.append(draft)
         return draft
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from operator import attrgetter
 
 from pastchats_memory.formats.agents.claude_code.channels import ChannelMessage, parse_channel
-from pastchats_memory.formats.base.dialect import COMMON, Dialect, UserText, read_spellings
+from pastchats_memory.formats.base.dialect import COMMON, UserText, read_dialect, read_spellings
 from pastchats_memory.formats.base.tags import (
     REMINDERS,
     behind_tags,
@@ -105,11 +105,4 @@ def _merge_messages(messages: Sequence[ChannelMessage]) -> UserText:
     return UserText("\n\n".join(message.text for message in written), author=author, channel=channel)
 
 
-DIALECT = COMMON | Dialect(
-    prompts=(parse_prompt,),
-    polling=_WORDS["polling"],
-    noise=_WORDS["noise"],
-    refused=_WORDS["refused"],
-    reasons=_WORDS["reasons"],
-    reason_notes=_WORDS["reason_notes"],
-)  # fmt: skip
+DIALECT = COMMON | read_dialect(__file__, prompts=(parse_prompt,))

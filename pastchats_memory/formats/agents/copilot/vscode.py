@@ -78,12 +78,9 @@ def _about(session: Json, first: Json, path: Path) -> SessionInfo:
     """Return the session's facts; an export without an id has that of its first request."""
     fallback = conversation_hash([("request", text_of(first.get("requestId")) or text_of(_prompt_of(first)))])
     workspace = mapping_of(read_sibling_json(path.parent.parent / "workspace.json"))
-    return SessionInfo(
-        text_of(session.get("sessionId")) or fallback,
-        folder_of(workspace.get("folder")) or _folder_from_context(first),
-        started=to_the_minute(iso_utc(session.get("creationDate"))),
-        metadata={"title": text_of(session.get("customTitle"))},
-    )
+    folder = folder_of(workspace.get("folder")) or _folder_from_context(first)
+    own_id, started = text_of(session.get("sessionId")), to_the_minute(iso_utc(session.get("creationDate")))
+    return SessionInfo(own_id or fallback, folder, None, started, {"title": text_of(session.get("customTitle"))})
 
 
 def _folder_from_context(request: Json) -> str | None:

@@ -79,12 +79,10 @@ class _Session:
         inside = self._branch == "sidechain" and folder.parent.name == "chats"
         is_sibling = self._branch == "sidechain" and not inside and self._stem.startswith(NAMED)
         parent, own = (folder.name, session) if inside else (session, self._stem) if is_sibling else ("", "")
-        about = SessionInfo(
-            f"{parent}/{own}" if parent else session or self._stem,
-            changes.project_folder(source.path, header) or first_pass.cwd,
-            started=to_the_minute(iso_utc(header.get("startTime"))),
-            metadata={"title": text_of(header.get("summary")), "parent_conversation_id": parent},
-        )
+        cwd, started = changes.project_folder(source.path, header), to_the_minute(iso_utc(header.get("startTime")))
+        metadata: Json = {"title": text_of(header.get("summary")), "parent_conversation_id": parent}
+        named = f"{parent}/{own}" if parent else session or self._stem
+        about = SessionInfo(named, cwd or first_pass.cwd, None, started, metadata)
         self.builder = SessionBuilder(about, DIALECT)
         self._named = asdict(about)
 

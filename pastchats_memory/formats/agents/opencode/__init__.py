@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pastchats_memory.files.foreign_sqlite import ForeignDatabase, Value
 from pastchats_memory.formats.agents.opencode import files, session
-from pastchats_memory.formats.agents.opencode.dialect import DIALECT
 from pastchats_memory.formats.agents.opencode.events import Captured, is_certainly_printed, parse_event
 from pastchats_memory.formats.agents.opencode.files import Tree, tree_of
 from pastchats_memory.formats.agents.opencode.v2 import parse_v2_message
@@ -198,7 +197,7 @@ OPENCODE = Format(
     read=read,
     program="OpenCode, Kilo CLI, ZCode",
     locations=places("{data}/opencode", "{data}/kilo", "{ZCODE_STORAGE_DIR:home/.zcode}/cli/db/db.sqlite"),
-    dialect=lambda: DIALECT,
+    dialect=lambda: session.DIALECT,
     companions=Companions((files.SESSION, files.MESSAGE), files.other_files, files.hidden_in),
     verified="1.2.15 and betas of 2, 2026-11",
     resume=resume,

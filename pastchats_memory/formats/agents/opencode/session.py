@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from pastchats_memory.formats.agents.opencode.dialect import DIALECT
+from pastchats_memory.formats.base.dialect import COMMON, read_dialect
 from pastchats_memory.formats.base.plans import find_plan
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.tags import REMINDERS, without_spans
@@ -19,6 +19,7 @@ from pastchats_memory.model import Task, Turn
 from pastchats_memory.text.clean import IMAGE
 from pastchats_memory.text.timestamps import iso_utc
 
+DIALECT = COMMON | read_dialect(__file__)
 MESSAGE_PREFIX = "msg_"
 UNTITLED = ("New session - ", "Child session - ")
 ABORTED = "MessageAbortedError"

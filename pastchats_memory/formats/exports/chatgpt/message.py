@@ -50,15 +50,9 @@ def parse_message(message: Json) -> ShownMessage | None:
     role, kind, text = _classify(text_of(author.get("role")), content_type, recipient, text, message)
     if not text:
         return None
-    return ShownMessage(
-        role=role,
-        kind=kind,
-        text=text,
-        first_text=next((piece for piece in texts if piece.strip() and piece != IMAGE), ""),
-        message_id=text_of(message.get("id")),
-        timestamp=iso_utc(message.get("create_time")),
-        metadata=_metadata(message, metadata),
-    )
+    first, own_id = next((one for one in texts if one.strip() and one != IMAGE), ""), text_of(message.get("id"))
+    time = iso_utc(message.get("create_time"))
+    return ShownMessage(role, kind, text, first, own_id, time, _metadata(message, metadata))
 
 
 def remove_citations(text: str) -> str:

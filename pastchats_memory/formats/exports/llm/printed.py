@@ -106,9 +106,8 @@ def parse_entries(text: str) -> Iterator[PrintedEntry]:
     entry: PrintedEntry | None = None
     section = ""
     for place, line in enumerate(lines):
-        if (found := _ENTRY.match(line)) and any(
-            _parse_section(line, "") == "Prompt" for line in lines[place + 1 : place + REACH]
-        ):
+        below = lines[place + 1 : place + REACH]
+        if (found := _ENTRY.match(line)) and any(_parse_section(each, "") == "Prompt" for each in below):
             if entry:
                 yield entry
             conversation = found[2] or (entry.conversation if entry else None)

@@ -70,19 +70,8 @@ MIXED = {"user": ("sections",), "assistant": ("names",)}
 """The families of a log in which a prompt stands above the words of a named assistant."""
 SPEAKERS = ("user", "assistant")
 DATE_KEYS = (
-    "create_time",
-    "created",
-    "start",
-    "start_time",
-    "started",
-    "created_at",
-    "date",
-    "time",
-    "timestamp",
-    "updated",
-    "update_time",
-    "updated_at",
-)
+    "create_time", "created", "start", "start_time", "started", "created_at", "date", "time", "timestamp", "updated", "update_time", "updated_at",
+)  # fmt: skip
 ID_KEYS = ("conversation_id", "conversationid", "session_id", "sessionid", "session", "threadid", "uuid", "id")
 FACT_KEYS = frozenset({*DATE_KEYS, *ID_KEYS, "model", "project", "title", "source", "url", "tags"})
 """Keys of a fact above the dialogue that need no list marker."""
@@ -165,13 +154,9 @@ class _Dialogue(MarkdownDialogue[_Part]):
         words = ((part.name, parsed.text) for part in parts if (parsed := self._parse(part)).text)
         cwd = next((value for value in _find_texts(facts, CWD_KEYS) if "/" in value), None)
         project = facts.get("project")
-        return SessionInfo(
-            named or conversation_hash(words),
-            cwd,
-            project if isinstance(project, str) and project != cwd else None,
-            to_the_minute(started),
-            {key: value for key, value in facts.items() if key not in (*ID_KEYS, *CWD_KEYS, "project")},
-        )
+        project = project if isinstance(project, str) and project != cwd else None
+        rest = {key: value for key, value in facts.items() if key not in (*ID_KEYS, *CWD_KEYS, "project")}
+        return SessionInfo(named or conversation_hash(words), cwd, project, to_the_minute(started), rest)
 
     def sections(self) -> Iterator[_Part]:
         """Yield the parts with text."""
@@ -335,9 +320,8 @@ class _Dialogue(MarkdownDialogue[_Part]):
             return False
         doubtful = is_document or markers[0].syntax in DOUBTFUL or markers[0].family in DOUBTFUL
         changes = sum(first.role != second.role for first, second in pairwise(markers))
-        if not {"user", "assistant"} <= {marker.role for marker in markers} or 1 + changes < (
-            FEWEST_DOUBTFUL if doubtful else FEWEST
-        ):
+        are_both = {"user", "assistant"} <= {marker.role for marker in markers}
+        if not are_both or 1 + changes < (FEWEST_DOUBTFUL if doubtful else FEWEST):
             return False
         written = [place for place in range(self._front.lines, len(self.lines)) if self.lines[place].strip()]
         if markers[0].syntax in QUOTED and not self._is_quoted_dialogue(markers):

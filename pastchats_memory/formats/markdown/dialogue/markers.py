@@ -196,13 +196,9 @@ def _parse_marked_heading(line: str, place: int) -> RoleMarker | None:
 def _parse_row(line: str, place: int) -> RoleMarker | None:
     """Parse a row of a table whose first column names the speaker."""
     found = _ROW.match(line)
-    if (
-        found is None
-        or not (words := found[2].strip())
-        or not (label := _parse_label(found[1].strip("*_ ").removesuffix(":")))
-    ):
-        return None
-    return label.mark(place, "table", words=words)
+    words = found[2].strip() if found else ""
+    label = _parse_label(found[1].strip("*_ ").removesuffix(":")) if found and words else None
+    return label.mark(place, "table", words=words) if label else None
 
 
 def _parse_picture(line: str, place: int) -> RoleMarker | None:
@@ -278,14 +274,9 @@ def parse_named_markers(lines: Sequence[str], places: Sequence[int], known: Role
 
 def _parse_verb_line(line: str, place: int) -> RoleMarker | None:
     """Parse `You said:`, from a page that was copied without its headings."""
-    if (
-        len(line) > LONGEST_VERB_LINE
-        or not line.endswith((":", "："))
-        or not (label := _parse_label(line))
-        or not label.has_verb
-    ):
-        return None
-    return replace(label.mark(place, "said"), has_verb=True)
+    may_be = len(line) <= LONGEST_VERB_LINE and line.endswith((":", "："))
+    label = _parse_label(line) if may_be else None
+    return replace(label.mark(place, "said"), has_verb=True) if label and label.has_verb else None
 
 
 def _parse_plain(lines: Sequence[str], place: int) -> RoleMarker | None:

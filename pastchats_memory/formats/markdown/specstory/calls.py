@@ -131,11 +131,8 @@ def parse_fold(block: Sequence[str], name: str = "") -> ParsedFold:
     if is_editor(name) and not _has_subject(inputs) and (written := _WRITTEN.search(output.text)):
         inputs["path"] = written[1] or written[2]
     call = parse_call(name, inputs, any_dialect())
-    if (
-        name.startswith(NO_CODE)
-        and not is_read_only(call.command)
-        and reports_failure(_PROMPT.sub("", output.text.rstrip()))
-    ):
+    may_fail = name.startswith(NO_CODE) and not is_read_only(call.command)
+    if may_fail and reports_failure(_PROMPT.sub("", output.text.rstrip())):
         output = replace(output, failed=True)
     asks = is_question_tool(name, any_dialect().question_tools)
     return ParsedFold(call, output, _parse_replies(fold.outside) if asks else "")

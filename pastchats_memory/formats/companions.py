@@ -3,8 +3,6 @@
 Its functions raise OSError if a file cannot be read.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Iterator
 from functools import cache

@@ -4,8 +4,6 @@ A file has a message on each line, or a list of messages. The messages are those
 or of Open Interpreter. mini-swe-agent writes such logs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from pastchats_memory.formats.base.agent import AgentSession, Items

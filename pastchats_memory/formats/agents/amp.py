@@ -1,7 +1,5 @@
 """Read threads of Amp: a document for each, with tool results in the user's role."""
 
-from __future__ import annotations
-
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.locations import places

@@ -6,8 +6,6 @@ Source: `brain/<id>/.system_generated/logs/transcript.jsonl` below its folder in
 write it alike. `transcript_full.jsonl` beside it holds the same steps with longer texts.
 """
 
-from __future__ import annotations
-
 import re
 
 from pastchats_memory.formats.base.agent import AgentSession

@@ -3,8 +3,6 @@
 A session has no times. The list of sessions beside it says when each began.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

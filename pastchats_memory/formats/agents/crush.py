@@ -3,8 +3,6 @@
 Source: `internal/message` and `internal/db/migrations` of github.com/charmbracelet/crush. The first OpenCode shared that code.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

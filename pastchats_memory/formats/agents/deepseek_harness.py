@@ -3,8 +3,6 @@
 A message that the model reads as the user's may come from the program. Its source says so.
 """
 
-from __future__ import annotations
-
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import Format, has_record
 from pastchats_memory.formats.base.locations import places

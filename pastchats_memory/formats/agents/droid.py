@@ -3,8 +3,6 @@
 Each message names the one before it.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from pastchats_memory.formats.base.agent import AgentSession

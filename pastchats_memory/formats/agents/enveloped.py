@@ -3,8 +3,6 @@
 Such as `{"source": "droid", "line": 7, "record": {…}}`. The records are read by the agent's own format.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 

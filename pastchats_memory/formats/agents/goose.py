@@ -1,7 +1,5 @@
 """Read sessions of Goose: a header, then a message a line; since 1.10 a database."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -4,8 +4,6 @@
 as a line with an object. Their results are messages in the system's role, as is everything else that the client adds.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator

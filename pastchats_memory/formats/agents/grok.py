@@ -7,8 +7,6 @@ for the folder; github.com/xai-org/grok-build for the messages. `sessions/<perce
 conversation. `chat_history.jsonl` beside it is read if it is alone.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

@@ -6,8 +6,6 @@ Source: `hermes_state.py` of github.com/NousResearch/hermes-agent. A compaction 
 names the first as its parent, or in the same one. There the compacted messages stay, and the retained ones are repeated below.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar

@@ -4,8 +4,6 @@ The newer one writes `<session>/agents/<agent>/wire.jsonl` with `state.json` bes
 `<session>/wire.jsonl`, and beside it `context.jsonl`, the messages that the model received. That file is read if it is alone.
 """
 
-from __future__ import annotations
-
 import re
 from hashlib import md5
 from pathlib import Path

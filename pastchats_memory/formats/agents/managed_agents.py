@@ -3,8 +3,6 @@
 Source: https://platform.claude.com/docs/en/managed-agents/reference
 """
 
-from __future__ import annotations
-
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.session import Position, SessionInfo, texts_of

@@ -6,8 +6,6 @@ Source: `openhands-sdk/openhands/sdk/event` of github.com/OpenHands/software-age
 `events/event-<number>-<id>.json`. The first event file stands for the conversation.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace

@@ -3,8 +3,6 @@
 One fork is OpenClaw, which talks in messengers. It puts facts about a message above the person's words.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 from dataclasses import asdict

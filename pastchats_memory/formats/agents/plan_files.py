@@ -1,7 +1,5 @@
 """Read plans that agents keep as Markdown files, such as `~/.claude/plans/<name>.md` or `.cursor/plans/<name>.plan.md`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from pastchats_memory.formats.base.format import CERTAIN, Format

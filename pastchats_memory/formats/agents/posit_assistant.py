@@ -4,8 +4,6 @@ Source: the tests of github.com/kenn-io/agentsview. `<workspace>/<conversation>/
 `conversation.json` beside it their tree, and `workspace.json` above it the folder.
 """
 
-from __future__ import annotations
-
 import re
 
 from pastchats_memory.formats.base.agent import AgentSession

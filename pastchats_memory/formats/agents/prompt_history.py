@@ -1,7 +1,5 @@
 """Read the lists of prompts of Claude Code, Codex and Gemini CLI, which outlive transcripts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Source: the tests of github.com/kenn-io/agentsview. Each entry of the memory is a message and a list of marks.
 """
 
-from __future__ import annotations
-
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.chat_messages import add_message
 from pastchats_memory.formats.base.format import CERTAIN, Format, confident

@@ -5,8 +5,6 @@ manifest names the chunks with the entries of the history. The records of `journ
 the working directory and stands for the folder. Version 2 kept messages of OpenAI's API beside it, and version 1 one document.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace

@@ -6,8 +6,6 @@ The documents name roles in two ways: `User` and `Agent` as keys, or in older on
 times, so each turn gets the time of its thread.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Sequence
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Sessions of agents that write a record on each line of a file, or in a list of a document."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import ClassVar

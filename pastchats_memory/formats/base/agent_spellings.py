@@ -1,7 +1,5 @@
 """Spellings of single agents that other formats contain, because exporters copy an agent's transcript."""
 
-from __future__ import annotations
-
 import re
 
 from pastchats_memory.formats.base.tools import ToolResult, split_exit_code

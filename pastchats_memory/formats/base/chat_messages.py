@@ -1,7 +1,5 @@
 """Add the messages of a model's API, in which many agents keep their sessions: OpenAI's, Anthropic's, the AI SDK's."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """Checkpoints: where a reader resumes when its file has grown."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from hashlib import sha256
 

@@ -1,7 +1,5 @@
 """Chat exports: files that hold conversations as JSON objects, one alone, in a list, or one a line."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

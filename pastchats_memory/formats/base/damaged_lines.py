@@ -3,8 +3,6 @@
 A crash leaves zeros or half a record, two writers join their records, and careless tools break a string over lines.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import deque

@@ -4,8 +4,6 @@ Only keys are parsed here. An event parser (ijson) reports no positions and cann
 scanner cuts the text at brackets, and `parse_json` parses each piece.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator

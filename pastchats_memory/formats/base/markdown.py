@@ -1,7 +1,5 @@
 """The shape of a Markdown text, line by line: front matter, code fences, folded parts, headings."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Dialogues in Markdown or plain text: sections below lines that name who speaks."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass

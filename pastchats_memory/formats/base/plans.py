@@ -1,7 +1,5 @@
 """Plans that an agent proposes: in the call of a planning tool, in its result, or in a file that it writes."""
 
-from __future__ import annotations
-
 import re
 
 from pastchats_memory.formats.base.dialect import COMMON, Dialect

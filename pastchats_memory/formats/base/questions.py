@@ -3,8 +3,6 @@
 Two spellings that several agents share are here: pairs `"question"="answer"`, and JSON by the question's place or id.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Sequence
 

@@ -4,8 +4,6 @@ A reader parses its own records, and adds prompts, answers, calls and results. T
 answer, and the choice of results that are worth a row are the same for every agent.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace

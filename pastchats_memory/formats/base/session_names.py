@@ -1,7 +1,5 @@
 """Name sessions whose records have no id."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 NAMELESS = frozenset({"messages", "history", "chat", "conversation", "session", "log", "transcript", "events"})

@@ -4,8 +4,6 @@ Nothing has checked them before. The writer of the folder may have put a pipe, a
 their place, so only regular files are opened, and only their beginning is read.
 """
 
-from __future__ import annotations
-
 import re
 from io import TextIOWrapper
 from pathlib import Path

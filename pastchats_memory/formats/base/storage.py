@@ -1,7 +1,5 @@
 """Find the project of a file in a program's storage, whose folders are named after anything but projects."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from pathlib import Path

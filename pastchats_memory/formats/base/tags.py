@@ -4,8 +4,6 @@ The functions look for literal tags, so their time grows linearly with the text.
 Apply them to the user's role only: assistants and tools quote these tags as plain content.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """Titles, texts below headings, links and project folders, for all formats of task files."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Strip what a model thinks before its answer, where both stand in one text."""
 
-from __future__ import annotations
-
 import re
 
 _THOUGHTS = (

@@ -3,8 +3,6 @@
 A reader passes every call to a `TodoLists`, and takes the tasks at the end of the file.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 Everything else (file contents, listings, successful edits) would crowd out people's words.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 

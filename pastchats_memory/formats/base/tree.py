@@ -1,7 +1,5 @@
 """Branches of sessions whose records or messages name the one before them: the main branch, and abandoned ones."""
 
-from __future__ import annotations
-
 from collections import defaultdict, deque
 from collections.abc import Sequence
 

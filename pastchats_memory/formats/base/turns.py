@@ -1,7 +1,5 @@
 """Turns that may still grow, in the order in which they began."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace

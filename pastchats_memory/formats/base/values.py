@@ -1,7 +1,5 @@
 """Values of foreign JSON, whatever their type turns out to be: what was asked for, or its empty form."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable

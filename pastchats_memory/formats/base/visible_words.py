@@ -1,7 +1,5 @@
 """The words of one text that a user saw or typed, without markup and without what a client put around them."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 

@@ -1,7 +1,5 @@
 """Claude.ai exports and single conversations: messages of content blocks, or of the text beside them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """LibreChat exports: a conversation's messages as a list with parents, or nested as replies."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """LM Studio conversations: each message has several versions, of which one is selected."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Open WebUI exports and its `webui.db`: chats with a tree of messages, a current message, and regenerated answers."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ Batches too: one file has a request a line, another has a result a line. Each li
 results come in any order, and their name (`custom_id`) is unique within one batch only.
 """
 
-from __future__ import annotations
-
 from pastchats_memory.formats.base.conversation_export import ConversationExport, Message, id_or_hash
 from pastchats_memory.formats.base.dialect import Dialect
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo

@@ -1,7 +1,5 @@
 """What `export` wrote: turns and tasks as they were stored, a line of JSON each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from pastchats_memory.formats.base.format import CERTAIN, Format

@@ -1,7 +1,5 @@
 """ShareGPT files (FastChat, LLaMA-Factory): a list of conversations, or one a line, with `from` and `value`."""
 
-from __future__ import annotations
-
 from pastchats_memory.formats.base.conversation_export import ConversationExport, Message, id_or_hash
 from pastchats_memory.formats.base.dialect import Dialect
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo

@@ -1,7 +1,5 @@
 """Exchanges: the question of a user and the answer of an assistant in one object."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import replace

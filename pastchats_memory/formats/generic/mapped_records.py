@@ -1,7 +1,5 @@
 """Read JSON of unknown shape by the map of its keys that the user gives."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 

@@ -4,8 +4,6 @@ An object is a message if it has a key for the speaker and a key for the text, o
 its answer.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """JSON in strings, as logs of requests and databases write it, and lists whose places are in keys, as traces have them."""
 
-from __future__ import annotations
-
 import re
 from base64 import b64decode
 

@@ -3,8 +3,6 @@
 A dry run prints the suggestion as a `--map` line. Nothing is read by it until the user gives that line.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ No line is lost: a heading without text of its own goes to the part that follows
 so that its words are found, the first part has the title above its text and what else the front matter tells below it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

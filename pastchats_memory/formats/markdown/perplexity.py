@@ -4,8 +4,6 @@ A rule of hyphens parts a question from the answer above it; the rules within an
 anywhere, and no time.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """Read issues of Beads: one a line, in a file that is rewritten whole."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from pastchats_memory.formats.base.format import has_record

@@ -1,7 +1,5 @@
 """Read Markdown checklists and todo.txt: a box is a task, and a subtask of the box above if it is indented."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

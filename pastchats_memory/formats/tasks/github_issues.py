@@ -3,8 +3,6 @@
 The commands are `gh issue` and `gh pr` (`list` or `view`, with `--json`), and `gh api …/issues`. The output is an array, an object, or one object a line.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Read a task from a Markdown file with front matter, as Backlog.md and other trackers beside the code write."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import PurePath

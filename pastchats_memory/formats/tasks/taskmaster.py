@@ -1,7 +1,5 @@
 """Read Taskmaster's `tasks.json`: a list of tasks for each tag, or in the older form a single list."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

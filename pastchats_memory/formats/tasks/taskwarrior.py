@@ -3,8 +3,6 @@
 Fields are those of https://taskwarrior.org/docs/design/task/.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from pastchats_memory.formats.base.format import CERTAIN

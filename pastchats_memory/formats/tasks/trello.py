@@ -3,8 +3,6 @@
 Fields are those of https://developer.atlassian.com/cloud/trello/rest/.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from pastchats_memory.formats.base.format import CERTAIN

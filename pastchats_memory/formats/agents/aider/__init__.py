@@ -1,7 +1,5 @@
 """aider: chat histories, and histories of what was typed."""
 
-from __future__ import annotations
-
 from pastchats_memory.formats.agents.aider.reader import matches, read
 from pastchats_memory.formats.base.format import CERTAIN, Format, confident
 from pastchats_memory.formats.base.locations import places

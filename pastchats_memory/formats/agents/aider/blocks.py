@@ -1,7 +1,5 @@
 """Blocks of an aider chat history: headings of sessions, prompts, notices, answers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

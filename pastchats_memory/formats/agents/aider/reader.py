@@ -4,8 +4,6 @@ aider ends its own lines (prompts, notices) with two spaces, which separates the
 file with trimmed lines, the neighbouring lines decide.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence

@@ -6,8 +6,6 @@ A history consists of exchanges: a prompt or tool results, then an answer with o
 exchanges from the history. The transcript keeps them, as the lines that stood on the screen.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import takewhile

@@ -1,7 +1,5 @@
 """Name Amazon Q's own spellings, which Kiro CLI shares."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

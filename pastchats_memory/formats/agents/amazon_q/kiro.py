@@ -4,8 +4,6 @@ A line is a record `{version, kind, data}`. `<id>.json` beside the file names th
 one document with the same records under `log_entries`.
 """
 
-from __future__ import annotations
-
 from pastchats_memory.formats.agents.amazon_q.dialect import DIALECT, parse_parts
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.companions import ending_in

@@ -3,8 +3,6 @@
 A line is a record `{id, timestamp, payload}`. `session.json` beside the file names the working directory.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -3,8 +3,6 @@
 Only a message that names its author is a person's. Webhooks, monitors and other sessions use channels, too.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from html import unescape

@@ -1,7 +1,5 @@
 """Claude Code's own spellings: wrappers around prompts, tools, and errors between agent and client."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from operator import attrgetter

@@ -3,8 +3,6 @@
 It stores only hashes and numbers for each record, so that half a gigabyte of records fits into memory.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Only recent records are remembered. A line that refers further back (a late resu
 of the history) changes earlier turns, so the whole file is read again.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterable
 

@@ -4,8 +4,6 @@ The client writes a caveat above such a command, or above a notice instead of it
 but the message of a command for the agent. Several words are a person's in any case, such as those of `/goal`.
 """
 
-from __future__ import annotations
-
 from pastchats_memory.formats.agents.claude_code import records
 from pastchats_memory.formats.agents.claude_code.dialect import CAVEAT, OUTPUTS
 from pastchats_memory.formats.base.values import Json, mapping_of, text_of

@@ -1,7 +1,5 @@
 """Texts of the client in the user's place that hold what stands nowhere else: a task's result, a fork's directive."""
 
-from __future__ import annotations
-
 from html import unescape
 from typing import NamedTuple
 

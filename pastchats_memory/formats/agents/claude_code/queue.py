@@ -4,8 +4,6 @@ One record adds a prompt, another takes it out. Older versions name the prompt o
 prompt that reaches the agent in the middle of its turn.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice

@@ -1,7 +1,5 @@
 """Claude Code transcripts: one turn for each API message; the person's text is separate from the client's."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """One record of a Claude Code transcript: its facts, and the origin of its text."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Claude Code's task files: `~/.claude/todos/<session>-agent-<agent>.json` and `~/.claude/tasks/<list>/<n>.json`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from pastchats_memory.formats.base.format import Format, confident

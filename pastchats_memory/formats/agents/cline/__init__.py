@@ -1,7 +1,5 @@
 """Cline and related extensions: Roo Code, Kilo Code, and the command line's agent."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from pathlib import Path
 

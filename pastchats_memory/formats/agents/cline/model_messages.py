@@ -3,8 +3,6 @@
 The person's text is inside a few tags. A tool result is text in the block after the one that names the tool.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

@@ -4,8 +4,6 @@ A task is a folder with two files of one conversation. `ui_messages.json` has ti
 results, so it is read first. `api_conversation_history.json` is read only if it is alone.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Messages that Cline showed on its screen: `{ts, type: say|ask, say|ask: kind, text}`."""
 
-from __future__ import annotations
-
 from pastchats_memory.formats.agents.cline.model_messages import CALL
 from pastchats_memory.formats.base.session import BadRecord, Position, SessionBuilder
 from pastchats_memory.formats.base.tools import ToolResult, parse_result

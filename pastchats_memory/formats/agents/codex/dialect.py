@@ -1,7 +1,5 @@
 """Codex's own spellings: wrappers around prompts, tools, and commands that never ran."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

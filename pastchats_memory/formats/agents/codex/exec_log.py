@@ -3,8 +3,6 @@
 A session with a rollout is more complete there. A log is often all that is left of a run by another program.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator

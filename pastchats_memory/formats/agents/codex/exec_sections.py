@@ -1,7 +1,5 @@
 """Sections of a log that `codex exec` prints for people: a name above each; the first generation also prints a time."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

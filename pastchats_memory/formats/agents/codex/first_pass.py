@@ -4,8 +4,6 @@ A rollout has every prompt twice: as an item for the model, and as an event for 
 show that a person typed it. Only the whole file shows which belong together.
 """
 
-from __future__ import annotations
-
 from collections import Counter, deque
 from dataclasses import dataclass
 

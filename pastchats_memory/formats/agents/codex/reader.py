@@ -1,7 +1,5 @@
 """Codex rollouts: items have the text, events show who wrote it; replayed turns keep their first session's identity."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 The copy is written at once. The subagent's task may follow within milliseconds, so that times do not separate the two.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple

@@ -1,7 +1,5 @@
 """One line of a Codex rollout of any of the three generations, in the form of the latest."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

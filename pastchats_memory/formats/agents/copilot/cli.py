@@ -1,7 +1,5 @@
 """GitHub Copilot CLI sessions: an event `{type, data, id, timestamp, parentId}` on each line."""
 
-from __future__ import annotations
-
 import re
 
 from pastchats_memory.formats.agents.copilot.dialect import DIALECT

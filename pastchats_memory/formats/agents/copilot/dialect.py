@@ -1,7 +1,5 @@
 """GitHub Copilot's own spellings, in VS Code and on the command line."""
 
-from __future__ import annotations
-
 import re
 
 from pastchats_memory.formats.base.dialect import COMMON, Dialect, UserText

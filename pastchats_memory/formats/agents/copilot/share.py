@@ -4,8 +4,6 @@ A section starts with the time since the start of the session, in small print, a
 code. A line quoted from another shared session is in a fence.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """GitHub Copilot Chat sessions of VS Code: a request has the prompt and the parts of the response."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

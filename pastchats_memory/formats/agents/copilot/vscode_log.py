@@ -1,7 +1,5 @@
 """VS Code chat sessions as a log of changes: `{"kind": 0…3, "k": path, "v": value, "i": index}` on each line."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -3,8 +3,6 @@
 Earlier versions keep the bubbles inside the chat; before that, all chats of a window are one value of `ItemTable`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from pastchats_memory.files.foreign_sqlite import ForeignDatabase

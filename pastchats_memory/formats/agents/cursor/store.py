@@ -1,7 +1,5 @@
 """The command line's `store.db`: messages by their hash, and a root that lists them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 

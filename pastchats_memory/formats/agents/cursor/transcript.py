@@ -3,8 +3,6 @@
 Messages have no ids. Newer versions write the minute before the prompt. Only text transcripts have tool results.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

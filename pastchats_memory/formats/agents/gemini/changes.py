@@ -1,7 +1,5 @@
 """A Gemini CLI session as a list of changes, from one document or a log, and the messages that remain."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import deque
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Messages in the user's role of Gemini CLI and its forks: the person's text, and text of the client."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import replace

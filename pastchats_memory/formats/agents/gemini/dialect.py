@@ -1,7 +1,5 @@
 """Gemini CLI's own spellings, and those of Qwen Code, which derives from it."""
 
-from __future__ import annotations
-
 import re
 
 from pastchats_memory.formats.base.dialect import COMMON, Dialect, read_spellings

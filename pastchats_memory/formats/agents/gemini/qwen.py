@@ -1,7 +1,5 @@
 """Qwen Code sessions: records like Claude Code's, with Gemini's messages in `parts`."""
 
-from __future__ import annotations
-
 from pastchats_memory.formats.agents.gemini.content import join_responses, strip_context
 from pastchats_memory.formats.agents.gemini.dialect import DIALECT
 from pastchats_memory.formats.base.agent import AgentSession

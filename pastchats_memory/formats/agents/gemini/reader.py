@@ -4,8 +4,6 @@ The last record of an id has the text, the first one the position. Messages that
 checkpoint, are `abandoned`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 

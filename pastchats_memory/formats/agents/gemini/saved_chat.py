@@ -3,8 +3,6 @@
 Messages have neither ids nor times; ids of calls contain the time, and the first message has the day and the folder.
 """
 
-from __future__ import annotations
-
 import re
 from calendar import month_name
 from collections import Counter

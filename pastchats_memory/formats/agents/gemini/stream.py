@@ -3,8 +3,6 @@
 Names and fields are those of `packages/core/src/output/types.ts` in Gemini CLI.
 """
 
-from __future__ import annotations
-
 from pastchats_memory.formats.agents.gemini.content import strip_context
 from pastchats_memory.formats.agents.gemini.dialect import DIALECT
 from pastchats_memory.formats.base.agent import AgentSession

@@ -4,8 +4,6 @@ All have the same records: a session, its messages, their parts. `session` build
 records of version 2 to those of version 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from pastchats_memory.files.foreign_sqlite import ForeignDatabase, Value

@@ -3,8 +3,6 @@
 Names and fields of steps are those of `session-event.ts` in OpenCode's schema, and of earlier betas.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 

@@ -4,8 +4,6 @@
 releases had `info`, `message` and `part` in the folder `session`. The session's file represents all of them.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 `opencode export --sanitize` writes a placeholder for each text, path and title. Nobody wrote these words.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 Types and fields are those of `session-message.ts` in OpenCode's schema.
 """
 
-from __future__ import annotations
-
 from pastchats_memory.formats.agents.opencode.session import ABORTED, MESSAGE_PREFIX, Lines, StoredMessage, first_line
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
 

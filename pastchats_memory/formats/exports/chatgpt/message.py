@@ -1,7 +1,5 @@
 """Parse one message of a ChatGPT conversation into the text that the user saw, if any."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Each response has its prompt beside it. Times are UTC without an offset.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from pastchats_memory.files.foreign_sqlite import ForeignDatabase

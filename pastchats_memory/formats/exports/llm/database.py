@@ -4,8 +4,6 @@ Three generations exist: one table of prompts; responses with tables around them
 before it, where a response stands between two of them.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 

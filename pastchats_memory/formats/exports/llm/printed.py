@@ -1,7 +1,5 @@
 """Parse the Markdown that `llm logs` prints into the rows that it prints as JSON, with the lines of their sections."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

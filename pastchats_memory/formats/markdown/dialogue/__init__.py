@@ -4,8 +4,6 @@ The style of the first valid marker is the style of the file: one syntax, one fa
 Any other line that looks like a marker is content. A turn's line is its marker's line; its last line is the last one with text.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence

@@ -5,8 +5,6 @@
 and Antigravity's Cascade write their notes in italics, and notes about the work on a prompt below that prompt.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence

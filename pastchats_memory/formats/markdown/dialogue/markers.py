@@ -1,7 +1,5 @@
 """Parse role markers of Markdown dialogues: the lines that name the next speaker, in every notation of people and exporters."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Mapping, Sequence

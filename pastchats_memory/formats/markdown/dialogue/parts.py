@@ -3,8 +3,6 @@
 OpenCode, Cline with its forks, and the many tools that export Claude Code's sessions each have a notation of their own.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence

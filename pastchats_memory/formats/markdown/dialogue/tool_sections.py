@@ -5,8 +5,6 @@ their status. The chats of Claude's designs name a call on one line and write no
 A result may hold any Markdown, so no line in it may end something that began above it.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ A role line counts unless code or a tool's folded output quotes it. Newer versio
 if its native transcript exists, both are the same conversation.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence

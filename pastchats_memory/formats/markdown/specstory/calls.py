@@ -5,8 +5,6 @@ SpecStory lays a fold out differently for each agent (`specstory-cli/pkg/provide
 in their JSON. A file stands behind `Path:`, in bold, or only in the tool's result.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

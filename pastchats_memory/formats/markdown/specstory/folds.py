@@ -1,7 +1,5 @@
 """Find what SpecStory's Markdown folds away: tool calls with their output, and an agent's thoughts."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence

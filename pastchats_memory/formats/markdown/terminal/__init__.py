@@ -4,8 +4,6 @@ The terminal wrapped the lines. Tool calls stand in boxes and behind `âŽ¿` or `â
 An answer that was interrupted or replaced by an error is flagged.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property

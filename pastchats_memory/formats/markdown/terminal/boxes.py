@@ -9,8 +9,6 @@ A box holds a call with its result; in earlier versions a prompt too. Each of it
 Claude Code, so one reader handles both.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Sequence

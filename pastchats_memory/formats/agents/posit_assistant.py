@@ -38,11 +38,8 @@ class _Session(AgentSession):
         nodes = [node for node in objects_of(tree.get("messages")) if node.get("isActive") is not False]
         self.active = [number for node in nodes for number in list_of(node.get("lmMessageIds"))]
         cwd = folder_of(mapping_of(read_sibling_json(outer.parent / WORKSPACE)).get("path"))
-        metadata: Json = {
-            "title": text_of(root.get("title")),
-            "git_branch": text_of(mapping_of(root.get("metadata")).get("gitBranch")),
-            "parent_conversation_id": outer.name if self.is_aside else "",
-        }
+        branch, parent = text_of(mapping_of(root.get("metadata")).get("gitBranch")), outer.name if self.is_aside else ""
+        metadata: Json = {"title": text_of(root.get("title")), "git_branch": branch, "parent_conversation_id": parent}
         return SessionInfo(folder.name or None, cwd, metadata=metadata)
 
     def add_record(self, record: Json, line: int) -> None:

@@ -4,14 +4,17 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePath
+from typing import Any
 
 from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, text_of
 from pastchats_memory.model import Task, TaskLink, Unreadable
+from pastchats_memory.text.timestamps import iso_utc
 
 TRACKER_FOLDERS = frozenset({".beads", ".taskmaster", "tasks", "backlog", ".backlog", "completed", "drafts", "archive", "issues", ".issues"})  # fmt: skip
 
+TaskReader = Callable[[SourceFile], Iterator[Task | Unreadable]]
 _TEMPLATE = re.compile(r"(?:issue|pull_request)_template(?:\.|\Z)", re.IGNORECASE)
 
 
@@ -19,7 +22,7 @@ def task_format(
     name: str,
     version: int,
     detect: Callable[[SourceFile], int],
-    read: Callable[[SourceFile], Iterator[Task | Unreadable]],
+    read: TaskReader,
     *,
     verified: str,
     is_specific: bool = True,
@@ -51,6 +54,11 @@ def names_of(value: object) -> tuple[str, ...]:
     values: Sequence[object] = value.split(",") if isinstance(value, str) else list_of(value)
     found = (word_of(item) or word_of(mapping_of(item).get("name")) for item in values)
     return tuple(dict.fromkeys(name for name in found if name))
+
+
+def times_of(fields: Json, **keys: str) -> dict[str, Any]:
+    """Return the times under some keys, by the names that they have in a task."""
+    return {name: iso_utc(fields.get(key)) for name, key in keys.items()}
 
 
 def links_to(kind: str, targets: tuple[str, ...]) -> tuple[TaskLink, ...]:

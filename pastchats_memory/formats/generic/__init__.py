@@ -327,19 +327,14 @@ def _build_turn(
 ) -> Turn:
     role, metadata = message.speaker.role, dict(message.metadata or {})
     about = {"title": context.title, "model": context.model}
-    return Turn(
-        role=role,
-        content=truncate_middle(message.text) if role == "tool" else message.text,
-        line=line,
-        conversation_id=message.conversation_id or facts.conversation_of(message, context.conversation_id),
-        timestamp=message.timestamp or to_the_minute(context.timestamp),
-        cwd=message.cwd or context.cwd,
-        project=message.project or context.project,
-        native_id=None if facts.ids_are_conversations else message.native_id,
-        branch=branch,
-        kind="error" if role == "tool" and metadata.get("is_error") is True else KIND_OF_ROLE.get(role, "prompt"),
-        metadata={key: value for key, value in about.items() if value} | metadata,
-    )
+    conversation = message.conversation_id or facts.conversation_of(message, context.conversation_id)
+    time, cwd = message.timestamp or to_the_minute(context.timestamp), message.cwd or context.cwd
+    project, own_id = message.project or context.project, None if facts.ids_are_conversations else message.native_id
+    failed = role == "tool" and metadata.get("is_error") is True
+    kind, text = "error" if failed else KIND_OF_ROLE.get(role, "prompt"), message.text
+    content = truncate_middle(text) if role == "tool" else text
+    metadata = {key: value for key, value in about.items() if value} | metadata
+    return Turn(role, content, line, None, conversation, time, cwd, project, own_id, branch, kind, metadata)
 
 
 def _are_conversation_ids(messages: list[GenericMessage]) -> bool:

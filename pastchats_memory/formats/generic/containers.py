@@ -49,16 +49,11 @@ class ConversationFacts:
         cwd, project = find_place(facts)
         model = facts.get("model")
         id_key, own_id = find_value(facts, (*known("conversation_id_keys"), *known("own_id_keys")))
-        return ConversationFacts(
-            conversation_id=own_id or self.conversation_id,
-            id_key=id_key or self.id_key,
-            timestamp=find_time(facts)[1] or self.timestamp,
-            cwd=cwd or self.cwd,
-            project=project or self.project,
-            title=find_value(facts, known("title_keys"))[1] or self.title,
-            model=model if isinstance(model, str) else self.model,
-            current=find_value(facts, known("current_keys"))[1] or self.current,
-        )
+        title, current = (find_value(facts, known(keys))[1] for keys in ("title_keys", "current_keys"))
+        time, model = find_time(facts)[1] or self.timestamp, model if isinstance(model, str) else self.model
+        where = (cwd or self.cwd, project or self.project, title or self.title)
+        named, key = own_id or self.conversation_id, id_key or self.id_key
+        return ConversationFacts(named, time, *where, model, current or self.current, key)
 
 
 NO_FACTS = ConversationFacts()

@@ -89,21 +89,11 @@ def build_message(
     word_key = speaker.key if speaker.word == speaker.role else ""
     id_key = own_key if own_id is not None and len(own_id) >= UNIQUE_LENGTH else ""
     understood = {text_key, word_key, conversation_key, time_key, id_key, *_place_keys(fields, cwd, project)}
+    first, parent = next((one for one in pieces if one.strip() and one != IMAGE), ""), known("parent_keys")
     return GenericMessage(
-        speaker=speaker,
-        text=text,
-        first_piece=next((piece for piece in pieces if piece.strip() and piece != IMAGE), ""),
-        own_id=own_id,
-        parent_id=find_value(fields, known("parent_keys"))[1],
-        conversation_id=conversation_id,
-        timestamp=timestamp,
-        cwd=cwd,
-        project=project,
-        metadata=_list_metadata(fields, understood, speaker, text),
-        text_key=text_key,
-        time_key=time_key,
-        conversation_key=conversation_key,
-    )
+        speaker, text, first, own_id, find_value(fields, parent)[1], conversation_id, timestamp, cwd, project,
+        _list_metadata(fields, understood, speaker, text), text_key, time_key, conversation_key,
+    )  # fmt: skip
 
 
 def find_value(fields: Json, keys: Iterable[str]) -> tuple[str, str | None]:

@@ -4,7 +4,14 @@ from collections.abc import Iterator, Mapping
 
 from pastchats_memory.formats.base.format import has_record
 from pastchats_memory.formats.base.source import Record, SourceFile
-from pastchats_memory.formats.base.tasks import folder_of_project, join_sections, names_of, one_line, task_format
+from pastchats_memory.formats.base.tasks import (
+    folder_of_project,
+    join_sections,
+    names_of,
+    one_line,
+    task_format,
+    times_of,
+)
 from pastchats_memory.formats.base.values import Json, objects_of, text_of
 from pastchats_memory.model import Comment, Task, TaskLink, Unreadable
 from pastchats_memory.text.timestamps import iso_utc
@@ -58,7 +65,7 @@ def _task(issue: Json, line: int, cwd: str, known: Mapping[str, object], epics: 
     parent = next((link.target for link in links if link.kind == "parent"), None)
     kind = text_of(issue.get("issue_type"))
     is_machine = issue.get("ephemeral") is True or kind in MACHINE
-    session = text_of(issue.get("closed_by_session"))
+    session, own = text_of(issue.get("closed_by_session")), [kind] if kind not in ("", "task") else []
     extra = {name: issue[name] for name in ("assignee", "owner", "external_ref") if text_of(issue.get(name))}
     return Task(
         native_id=id_,
@@ -69,22 +76,13 @@ def _task(issue: Json, line: int, cwd: str, known: Mapping[str, object], epics: 
         type=type_of(kind, has_parent=parent is not None and parent not in epics),
         status_raw=text_of(issue.get("status")) or "open",
         priority=priority_of(issue.get("priority")),
-        tags=names_of(
-            [
-                *([kind] if kind not in ("", "task") else []),
-                *names_of(issue.get("labels")),
-                *(["machine"] if is_machine else []),
-            ]
-        ),
+        tags=names_of([*own, *names_of(issue.get("labels")), *(["machine"] if is_machine else [])]),
         cwd=cwd,
         links=links,
-        created_at=iso_utc(issue.get("created_at")),
-        updated_at=iso_utc(issue.get("updated_at")),
-        closed_at=iso_utc(issue.get("closed_at")),
-        due_at=iso_utc(issue.get("due_at")),
         conversation_id=session or None,
         comments=tuple(_comments_of(issue)),
         metadata={"format": FORMAT, **extra},
+        **times_of(issue, **{key: key for key in ("created_at", "updated_at", "closed_at", "due_at")}),
     )
 
 

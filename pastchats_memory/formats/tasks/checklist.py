@@ -152,6 +152,7 @@ def _depth_of(indent: str) -> int:
 def _task(owner: _List, box: _Box, id_: str, parent: str) -> Task:
     plain = _MARKED.sub("", box.text).strip() or box.text
     tags = (*(found[1] for found in _TAG.finditer(box.text)), one_line(box.section))
+    signs = (number for sign, number in PRIORITIES.items() if sign in box.text)
     return Task(
         native_id=id_,
         title=one_line(plain),
@@ -160,9 +161,7 @@ def _task(owner: _List, box: _Box, id_: str, parent: str) -> Task:
         description="\n".join(box.below),
         type="subtask" if parent else "task",
         status_raw=STATES[box.mark],
-        priority=next(
-            (number for sign, number in PRIORITIES.items() if sign in box.text), 1 if box.mark == "!" else None
-        ),
+        priority=next(signs, 1 if box.mark == "!" else None),
         tags=tuple(dict.fromkeys(filter(None, tags))),
         cwd=owner.cwd,
         conversation_id=owner.conversation_id,

@@ -79,6 +79,12 @@ def _task(issue: Json, line: int, cwd: str) -> Task:
     people = tuple(text_of(mapping_of(person).get("login")) for person in list_of(issue.get("assignees")))
     milestone = text_of(mapping_of(issue.get("milestone")).get("title"))
     extra = {"assignees": [name for name in people if name], "milestone": milestone, "url": address}
+    numbers = (priority_of(label.rpartition(":")[2]) for label in labels)
+    shown = [one for one in objects_of(issue.get("comments")) if one.get("isMinimized") is not True]
+    authors = (text_of(mapping_of(one.get("author")).get("login")) for one in shown)
+    comments = (
+        (text_of(one.get("body")).strip(), name, one.get("createdAt")) for one, name in zip(shown, authors, strict=True)
+    )
     return Task(
         native_id=word_of(issue.get("number")),
         title=one_line(text_of(issue.get("title"))),
@@ -87,20 +93,14 @@ def _task(issue: Json, line: int, cwd: str) -> Task:
         description=text_of(issue.get("body")).strip(),
         type=next((kind for label in labels if (kind := type_of(label)) != "task"), "task"),
         status_raw=_status(issue),
-        priority=next(
-            (number for label in labels if (number := priority_of(label.rpartition(":")[2])) is not None), None
-        ),
+        priority=next((number for number in numbers if number is not None), None),
         tags=labels,
         project=found[2] if found else None,
         cwd=cwd,
         created_at=iso_utc(_field(issue, "createdAt", "created_at")),
         updated_at=iso_utc(_field(issue, "updatedAt", "updated_at")),
         closed_at=iso_utc(_field(issue, "closedAt", "closed_at") or _field(issue, "mergedAt", "merged_at")),
-        comments=tuple(
-            Comment(body, text_of(mapping_of(comment.get("author")).get("login")), iso_utc(comment.get("createdAt")))
-            for comment in objects_of(issue.get("comments"))
-            if (body := text_of(comment.get("body")).strip()) and comment.get("isMinimized") is not True
-        ),
+        comments=tuple(Comment(body, author, iso_utc(time)) for body, author, time in comments if body),
         metadata={"format": FORMAT} | {key: value for key, value in extra.items() if value},
     )
 

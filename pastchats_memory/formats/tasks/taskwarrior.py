@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from pastchats_memory.formats.base.format import CERTAIN
 from pastchats_memory.formats.base.source import SourceFile
-from pastchats_memory.formats.base.tasks import folder_of_project, links_to, names_of, one_line, task_format
+from pastchats_memory.formats.base.tasks import folder_of_project, links_to, names_of, one_line, task_format, times_of
 from pastchats_memory.formats.base.values import Json, mapping_of, objects_of, text_of
 from pastchats_memory.model import Comment, Task, Unreadable
 from pastchats_memory.text.timestamps import iso_utc
@@ -45,6 +45,8 @@ def read(source: SourceFile) -> Iterator[Task | Unreadable]:
 
 def _task(fields: Json, line: int, cwd: str) -> Task:
     status = STATES[text_of(fields.get("status"))]
+    listed = objects_of(fields.get("annotations"))
+    notes = [(text_of(note.get("description")).strip(), note.get("entry")) for note in listed]
     return Task(
         native_id=text_of(fields.get("uuid")),
         title=one_line(text_of(fields.get("description"))),
@@ -56,16 +58,9 @@ def _task(fields: Json, line: int, cwd: str) -> Task:
         project=text_of(fields.get("project")) or None,
         cwd=cwd,
         links=links_to("depends", names_of(fields.get("depends"))),
-        created_at=iso_utc(fields.get("entry")),
-        updated_at=iso_utc(fields.get("modified")),
-        closed_at=iso_utc(fields.get("end")),
-        due_at=iso_utc(fields.get("due")),
-        comments=tuple(
-            Comment(text, "", iso_utc(note.get("entry")))
-            for note in objects_of(fields.get("annotations"))
-            if (text := text_of(note.get("description")).strip())
-        ),
+        comments=tuple(Comment(text, "", iso_utc(time)) for text, time in notes if text),
         metadata={"format": FORMAT},
+        **times_of(fields, created_at="entry", updated_at="modified", closed_at="end", due_at="due"),
     )
 
 

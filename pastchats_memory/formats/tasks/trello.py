@@ -43,6 +43,7 @@ def read(source: SourceFile) -> Iterator[Task]:
         own_id = text_of(card.get("id"))
         people = [name for member in names_of(card.get("idMembers")) if (name := names.get(member, ""))]
         extra = {"assignees": people, "url": text_of(card.get("shortUrl")) or text_of(card.get("url"))}
+        labels = [text_of(one.get("name")) or text_of(one.get("color")) for one in objects_of(card.get("labels"))]
         yield Task(
             native_id=own_id,
             title=one_line(text_of(card.get("name"))),
@@ -50,13 +51,7 @@ def read(source: SourceFile) -> Iterator[Task]:
             scope=FORMAT,
             description=text_of(card.get("desc")).strip(),
             status_raw=_status(card, lists.get(text_of(card.get("idList")), {})),
-            tags=tuple(
-                dict.fromkeys(
-                    name
-                    for label in objects_of(card.get("labels"))
-                    if (name := text_of(label.get("name")) or text_of(label.get("color")))
-                )
-            ),
+            tags=tuple(dict.fromkeys(filter(None, labels))),
             project=project,
             cwd=cwd,
             created_at=_created(own_id),

@@ -259,13 +259,12 @@ class _SessionReader:
         home = self._first_pass.cwd.get(session)
         fork = mapping_of(record.get("forkedFrom"))
         sidechain = record.get("isSidechain") is True or self._first_pass.is_teammate is True
-        metadata: Json = {
-            "git_branch": text_of(record.get("gitBranch")),
-            "cwd": cwd if cwd != home else "",
-            "title": self._first_pass.title(conversation),
-            "parent_conversation_id": session if conversation != session else text_of(fork.get("sessionId")),
-            "flags": ["copied"] if fork else [],
-        }
+        parent, flags = (
+            session if conversation != session else text_of(fork.get("sessionId")),
+            ["copied"] if fork else [],
+        )
+        metadata: Json = {"git_branch": text_of(record.get("gitBranch")), "cwd": cwd if cwd != home else ""}
+        metadata |= {"title": self._first_pass.title(conversation), "parent_conversation_id": parent, "flags": flags}
         self.builder.info = SessionInfo(conversation, home, self._project, metadata=metadata)
         branch = "sidechain" if sidechain else "abandoned" if hash(uuid) in self._abandoned else "main"
         return Position(line, record.get("timestamp"), uuid, branch)

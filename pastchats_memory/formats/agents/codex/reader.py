@@ -258,13 +258,10 @@ class _SessionReader(SessionBuilder):
         first_pass, (entry, line, position) = self._first_pass, self._place
         stamp = iso_utc(entry.timestamp)
         started = None if stamp else iso_utc(first_pass.meta.get("timestamp"))
-        metadata: Json = {
-            "git_branch": text_of(mapping_of(first_pass.meta.get("git")).get("branch")),
-            "cwd": self._cwd if self._cwd != first_pass.cwd else "",
-            "parent_conversation_id": self._replayed or first_pass.parent,
-            "flags": ["replayed"] if self._replayed else [],
-            "ts_source": "session" if started else "",
-        }
+        branch = text_of(mapping_of(first_pass.meta.get("git")).get("branch"))
+        metadata: Json = {"git_branch": branch, "cwd": self._cwd if self._cwd != first_pass.cwd else ""}
+        metadata |= {"parent_conversation_id": self._replayed or first_pass.parent}
+        metadata |= {"flags": ["replayed"] if self._replayed else [], "ts_source": "session" if started else ""}
         self.info = SessionInfo(first_pass.session, first_pass.cwd or None, metadata=metadata)
         is_rolled_back = any(first <= position <= last for first, last in first_pass.rolled_back)
         delegated = self._subagent and not self._replayed

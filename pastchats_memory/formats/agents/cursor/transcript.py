@@ -148,13 +148,9 @@ def _branch_of(path: Path) -> str:
 
 def _from_store(database: ForeignDatabase, path: Path) -> Iterator[Row]:
     for stored in read_conversations(database):
-        about = SessionInfo(
-            text_of(stored.about.get("agentId")) or path.parent.name,
-            folder_of(stored.workspace),
-            started=to_the_minute(iso_utc(stored.about.get("createdAt"))),
-            metadata={"title": text_of(stored.about.get("name"))},
-        )
-        builder = SessionBuilder(about)
+        own_id, folder = text_of(stored.about.get("agentId")) or path.parent.name, folder_of(stored.workspace)
+        started, title = to_the_minute(iso_utc(stored.about.get("createdAt"))), text_of(stored.about.get("name"))
+        builder = SessionBuilder(SessionInfo(own_id, folder, None, started, {"title": title}))
         builder.model = text_of(stored.about.get("lastUsedModel"))
         for message in stored.messages:
             if isinstance(message, BadJson):

@@ -197,17 +197,11 @@ def _read_turns(conversation: Json, lines: _NodeLines) -> Iterator[Turn]:
     metadata = _metadata(conversation)
     for node_id, is_main, message in shown:
         own_id = message.message_id or node_id
-        yield Turn(
-            role=message.role,
-            content=message.text,
-            line=lines.line_of(node_id, message.first_text),
-            conversation_id=conversation_id,
-            timestamp=message.timestamp or started,
-            native_id=own_id if len(own_id) >= UNIQUE_LENGTH else None,
-            branch="main" if is_main else "abandoned",
-            kind=message.kind,
-            metadata=metadata | dict(message.metadata),
-        )
+        native_id = own_id if len(own_id) >= UNIQUE_LENGTH else None
+        time, branch = message.timestamp or started, "main" if is_main else "abandoned"
+        line, facts = lines.line_of(node_id, message.first_text), metadata | dict(message.metadata)
+        words = (message.role, message.text, line, None, conversation_id, time)
+        yield Turn(*words, native_id=native_id, branch=branch, kind=message.kind, metadata=facts)
 
 
 def _metadata(conversation: Json) -> dict[str, object]:

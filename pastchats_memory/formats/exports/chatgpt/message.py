@@ -101,9 +101,7 @@ def _text_of_part(part: object) -> str:
     if isinstance(part, str):
         return part
     fields = mapping_of(part)
-    if "image" in text_of(fields.get("content_type")):
-        return IMAGE
-    return text_of(fields.get("text"))
+    return IMAGE if "image" in text_of(fields.get("content_type")) else text_of(fields.get("text"))
 
 
 def _metadata(message: Json, metadata: Json) -> dict[str, object]:

@@ -83,9 +83,8 @@ class ParsedPart:
 def has_tool_lines(lines: Sequence[str]) -> bool:
     """Return whether several lines of a file name a tool; one alone may be a sentence about an export."""
     calls = [_CALL.match(line) is not None for line in lines]
-    return (
-        sum(calls) > 1 and sum(call and not code for call, code in zip(calls, in_exported_code(lines), strict=True)) > 1
-    )
+    outside = (call and not code for call, code in zip(calls, in_exported_code(lines), strict=True))
+    return sum(calls) > 1 and sum(outside) > 1
 
 
 def parse_part(lines: Sequence[str], *, person: bool, has_tool_lines: bool) -> ParsedPart:
@@ -136,9 +135,8 @@ class _PartReader:
             place = self._read_line(place)
         if self._thoughts_start >= 0:
             end = self._find_gap() or self._end_of_thoughts(self._thoughts_start + 1)
-            del self.words[
-                self._thoughts_start : end if any(map(str.strip, self.words[end:])) else self._thoughts_start + 1
-            ]
+            end = end if any(map(str.strip, self.words[end:])) else self._thoughts_start + 1
+            del self.words[self._thoughts_start : end]
 
     def _read_line(self, place: int) -> int:
         """Read the element that begins at a line; return the place behind it."""

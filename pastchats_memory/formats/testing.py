@@ -190,7 +190,6 @@ def turns_of(rows: list[Row]) -> list[Row]:
 
 
 def _states_of(rows: list[Row]) -> dict[str, list[TaskState]]:
-    """Return the states of each task in their order."""
     states: dict[str, list[TaskState]] = {}
     for row in rows:
         if isinstance(row, Task):

@@ -88,7 +88,6 @@ class _Session(AgentSession):
 
 
 def _start_of(session_id: str, folder: Path) -> str | None:
-    """Return the start of a session by the folder's list of sessions, or None."""
     entries = objects_of(read_sibling_json(folder / "sessions.json"))
     dates = (entry.get("dateCreated") for entry in entries if entry.get("sessionId") == session_id)
     return next((to_the_minute(iso_utc(date)) for date in dates), None)

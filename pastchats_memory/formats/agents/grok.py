@@ -44,7 +44,6 @@ _FOLDER = re.compile(r"/|[A-Za-z]:[/\\]")
 
 
 def _update_of(record: Json) -> Json:
-    """Return the update in a notification, or an empty object."""
     update = mapping_of(mapping_of(record.get("params")).get("update"))
     is_other_call = "method" in record and not text_of(record["method"]).endswith("session/update")
     return update if isinstance(update.get("sessionUpdate"), str) and not is_other_call else {}

@@ -43,7 +43,6 @@ def _is_thread(document: Json) -> bool:
 
 
 def _is_text_thread(document: Json) -> bool:
-    """Return whether the messages are positions in one text."""
     places = objects_of(document.get("messages"))
     has_text = isinstance(document.get("text"), str) and bool(places)
     return has_text and all(_start_of(place) is not None and "metadata" in place for place in places)

@@ -115,7 +115,6 @@ class GenericReader:
         return str(key_map) if key_map else None
 
     def _describe(self, source: SourceFile) -> KeyMap | None:
-        """Return the map by which no turn of the file is lost."""
         from pastchats_memory.formats.generic.suggestion import suggest_map  # only a dry run asks
 
         read = source.once(self._find_in_opening)
@@ -151,7 +150,6 @@ class GenericReader:
         return "" if self.mapped else find_thread_key(messages)
 
     def _is_message_list(self, values: list[object]) -> bool:
-        """Return whether values, one a line, are the messages of one conversation."""
         if self.mapped:
             return self.mapped.is_message_list(values)
         objects = [value for value in values if isinstance(value, dict)]
@@ -208,7 +206,6 @@ class GenericReader:
     def _read_conversations(
         self, items: Records | Iterable[Element | Unreadable], context: ConversationFacts
     ) -> Iterator[Turn | Unreadable]:
-        """Read items each of which holds conversations."""
         ends: dict[str, str] = {}
         for item in items:
             if isinstance(item, Unreadable):
@@ -225,7 +222,6 @@ class GenericReader:
         opening: list[object],
         context: ConversationFacts,
     ) -> Iterator[Turn | Unreadable]:
-        """Read items each of which is a message; its conversation is the one that it names, else that of the context."""
         facts = self._compare([message for value in opening for message in self._parse_item(value) if message.text])
         for item in items:
             if isinstance(item, Unreadable):

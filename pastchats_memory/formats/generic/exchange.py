@@ -57,7 +57,6 @@ def parse_exchange(fields: Json, *, is_exchange: bool = False) -> tuple[GenericM
 
 
 def _build_side(fields: Json, role: str, key: str, text_key: str, text: str) -> GenericMessage:
-    """Build the message of one side from the keys that both sides share."""
     merged = merge_held({**fields, "role": role, "content": text})
     message = build_message(merged, Speaker(role, "role", role, 2), "content", [text])
     return replace(message, speaker=Speaker(role, key, role, 2), text_key=text_key)

@@ -166,7 +166,6 @@ def _unwrap(fields: Json) -> Json:
 
 
 def _select_version(fields: Json) -> Json:
-    """Return the message with the one version that was shown."""
     candidates = objects_of(fields.get("candidates"))
     if len(candidates) > 1:
         shown = [item for item in candidates if find_value(item, CANDIDATE_ID_KEYS)[1] == fields.get(CHOSEN_KEY)]
@@ -206,7 +205,6 @@ def _repeats_text(value: object, text: str) -> bool:
 
 
 def _limit_value(value: object) -> object:
-    """Return the value if it is JSON of a limited size, else None."""
     if isinstance(value, str):
         return value if len(value) <= LONGEST_VALUE else None
     if isinstance(value, float):

@@ -58,7 +58,6 @@ def _expand_paths(value: Json | list[object]) -> Json | list[object]:
 
 
 def _read_pairs(items: list[object]) -> Json:
-    """Return the object of a list of keys with their values; return an empty one for any other list."""
     pairs = [mapping_of(item) for item in items]
     if not all(pair.keys() in PAIR_KEYS for pair in pairs):
         return {}

@@ -67,7 +67,6 @@ def suggest_map(value: object, described: KeyMap | None, read: Sequence[Conversa
 
 
 def _count_texts(conversations: Sequence[Conversation]) -> Counter[tuple[str, str]]:
-    """Count the messages of conversations by role and text."""
     messages = (message for one in conversations for message in one.messages if message.text)
     return Counter((message.speaker.role, message.text) for message in messages)
 
@@ -104,7 +103,6 @@ def _walk(value: object, place: tuple[str, ...], depth: int) -> Iterator[tuple[t
 
 
 def _rows_of(items: Sequence[object]) -> list[Json]:
-    """Return the rows of a list of objects, or of a list of short lists of one width."""
     sample = items[:MOST_ROWS]
     if all(isinstance(item, dict) for item in sample):
         return [_flatten(mapping_of(item)) for item in sample]
@@ -197,7 +195,6 @@ def _read_roles(key: str, columns: Columns, rows: int) -> tuple[tuple[str, str],
 
 
 def _side_of(name: str) -> str | None:
-    """Return the side that a key or a word names."""
     sides = {role for word in split_words(name) if (role := role_of(word)) in SIDES}
     if len(sides) == 1:
         return sides.pop()

@@ -150,7 +150,6 @@ def _is_outside_code(lines: Sequence[str]) -> list[bool]:
 
 
 def _fence_after(line: str, fence: str) -> str:
-    """Return the fence that is open after a line of an answer, or `""`."""
     found = _FENCE.match(line)
     if found is None:
         return fence

@@ -256,7 +256,6 @@ def _flag(draft: PendingTurn, name: str) -> None:
 
 
 def _times_of_sibling(path: Path) -> defaultdict[str, deque[str]]:
-    """Return the times of each prompt in order."""
     times: defaultdict[str, deque[str]] = defaultdict(deque)
     for _, moment, text in _typed(_lines_of_sibling(path, INPUT)):
         times[text].append(moment)

@@ -91,7 +91,6 @@ class ModelMessages:
                 self._add_call(text_of(call.get("id")), text_of(call.get("name")), mapping_of(call.get("input")))
 
     def _add_call(self, call_id: str, name: str, given: Json) -> None:
-        """Add a call, or one for each of several commands."""
         listed = list_of(given.get("commands"))
         commands = [text_of(command) or text_of(mapping_of(command).get("command")) for command in listed]
         if name == RUN and commands:
@@ -101,7 +100,6 @@ class ModelMessages:
             self._builder.add_call(call_id, "edit" if name == EDITOR else name, given)
 
     def _add_results(self, call_id: str, outputs: list[ToolResult], at: Position) -> None:
-        """Add the results of a call: one for each of several commands, else one."""
         if self._builder.awaits_result(f"{call_id}.0"):
             for place, output in enumerate(outputs):
                 self._builder.add_result(f"{call_id}.{place}", output, at)

@@ -153,7 +153,6 @@ def _add_patch_call(builder: SessionBuilder, call_id: str, files: list[str]) -> 
 
 
 def _split_command(command: str) -> list[str]:
-    """Return the words of a shell command."""
     try:
         return shlex.split(command)
     except ValueError:  # what the model wrote is not always whole

@@ -58,7 +58,6 @@ def _sections_of_run(lines: list[str], start: int, end: int, *, is_timed: bool) 
 
 
 def _find_error(lines: list[str], start: int, end: int) -> int:
-    """Return the line of the final error, or the end of the run."""
     found = end
     for place in range(end - 1, start, -1):
         line = _TIMED.sub("", lines[place])

@@ -57,7 +57,6 @@ def read(source: SourceFile) -> Iterator[Row]:
 
 
 def _requests(source: SourceFile) -> Iterator[Unreadable | tuple[Json, object, int]]:
-    """Yield each request with its session and its line."""
     if source.shape == "json":
         session = mapping_of(source.outline)
         for item in source.elements("requests"):
@@ -156,7 +155,6 @@ def answer_of(pieces: list[object]) -> str:
 
 
 def _words(value: object) -> str:
-    """Return Markdown from a text or an object."""
     return text_of(value) or text_of(mapping_of(value).get("value"))
 
 

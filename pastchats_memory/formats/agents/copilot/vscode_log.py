@@ -34,7 +34,6 @@ def replay(source: SourceFile) -> Iterator[Unreadable | tuple[Json, dict[str, in
 
 
 def _apply_change(session: Json, item: Record) -> bool:
-    """Apply one change. Return False for an unknown change or path."""
     record = mapping_of(item.value)
     if record.get("kind") == BEGIN and isinstance(record.get("v"), dict):
         session.clear()
@@ -50,7 +49,6 @@ def _apply_change(session: Json, item: Record) -> bool:
 
 
 def _value_at(value: object, path: list[object]) -> object:
-    """Return the value at a path, or None."""
     for key in path:
         place = _index_of(value, key)
         if isinstance(value, dict):

@@ -102,7 +102,6 @@ class _Steps:
                 message |= {"exit": shell.get("exit"), "output": step.data.get("output")}
 
     def answer_of(self, step: _Step) -> Json:
-        """Return the answer of a step, which may start with it."""
         own_id = text_of(step.data.get("assistantMessageID"))
         for message in reversed(self.by_session.get(step.session, [])):  # mostly the last
             if message["id"] == own_id:
@@ -142,7 +141,6 @@ class _Steps:
         mapping_of(call["time"])["completed"] = step.event.get("created")
 
     def remove_from(self, step: _Step) -> None:
-        """Remove a message and all after it."""
         messages = self.by_session.get(step.session, [])
         ids = [message["id"] for message in messages]
         if step.data.get("to") in ids:

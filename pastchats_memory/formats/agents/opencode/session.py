@@ -170,7 +170,6 @@ def _text(part: Json, role: str) -> str:
 
 
 def _written(value: object) -> str:
-    """Return a text; "" for a placeholder."""
     text = text_of(value)
     return "" if _PLACEHOLDER.fullmatch(text) else text
 

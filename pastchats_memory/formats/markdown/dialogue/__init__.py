@@ -157,7 +157,6 @@ class _Dialogue(MarkdownDialogue[_Part]):
         return SessionInfo(named or conversation_hash(words), cwd, project, to_the_minute(started), rest)
 
     def sections(self) -> Iterator[_Part]:
-        """Yield the parts with text."""
         yield from self._parts
 
     @cached_property
@@ -474,7 +473,6 @@ def _parse_session(lines: Sequence[str]) -> dict[str, object]:
 
 
 def _begins_session(facts: Mapping[str, object]) -> bool:
-    """Return whether facts have the id or the time of a session."""
     return not facts.keys().isdisjoint((*ID_KEYS, *DATE_KEYS))
 
 
@@ -483,7 +481,6 @@ def _find_start(facts: Mapping[str, object]) -> str | None:
 
 
 def _find_texts(facts: Mapping[str, object], keys: Sequence[str]) -> Iterator[str]:
-    """Yield the facts with one of the keys that are texts, in the order of the keys."""
     return (value for key in keys if isinstance(value := facts.get(key), str))
 
 
@@ -525,7 +522,6 @@ def _keep_locked_levels(markers: list[RoleMarker]) -> list[RoleMarker]:
 
 
 def _parse_stamp(line: str) -> str | None:
-    """Return the time if the line consists of one."""
     found = _STAMP.match(line.strip())
     return parse_handwritten(found[1]) if found else None
 

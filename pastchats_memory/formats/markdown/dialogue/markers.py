@@ -286,7 +286,6 @@ def _parse_plain(lines: Sequence[str], place: int) -> RoleMarker | None:
 
 
 def _parse_name(line: str, syntax: str, place: int) -> RoleMarker | None:
-    """Parse a name and a colon at the beginning of a line."""
     found = _PLAIN.match(line)
     name = found[1].lower() if found else ""
     is_name = name in _ROLES and name not in _SPEAKERS["not_before_a_colon"]["names"]
@@ -344,7 +343,6 @@ def _parse_callout(line: str, place: int) -> RoleMarker | None:
 
 
 def _find_time(text: str) -> str | None:
-    """Return the first time that a text names."""
     moment = _TIME.search(text)
     return iso_utc(moment[0], LOCAL) if moment else None
 
@@ -360,7 +358,6 @@ class _Label:
     tool: str = ""
 
     def mark(self, place: int, syntax: str, level: int = 0, words: str = "", height: int = 1) -> RoleMarker:
-        """Return the marker of a line with this label."""
         return RoleMarker(place, self.role, syntax, self.family, level, self.timestamp, words, height=height)
 
 

@@ -184,7 +184,6 @@ def _split_fences(lines: Sequence[str]) -> tuple[list[str], list[_Fence]]:
 
 
 def _parse_listed_inputs(outside: Sequence[str]) -> Json:
-    """Return the inputs that lines name."""
     inputs: Json = {}
     for line in outside:
         if item := _ITEM.match(line):
@@ -199,7 +198,6 @@ def _parse_listed_inputs(outside: Sequence[str]) -> Json:
 
 
 def _parse_given(fence: _Fence, fold: _Fold) -> Json | None:
-    """Return the inputs in a fence; None for a fence with anything else."""
     if item := _ABOVE.match(fence.label):
         return {item[1]: fence.text}
     if fence.text.startswith(BEGINS_PATCH):

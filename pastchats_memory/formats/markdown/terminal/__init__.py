@@ -248,7 +248,6 @@ def _split_blocks(lines: list[str]) -> Iterator[Section]:
 
 
 def _table_lines(lines: list[str]) -> frozenset[int]:
-    """Return the numbers of the lines of tables."""
     found: set[int] = set()
     for number, line in enumerate(lines, start=1):
         if _TABLE.match(line) or (number - 1 in found and _ROW.match(line)):

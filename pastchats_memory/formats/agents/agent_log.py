@@ -12,7 +12,7 @@ from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo, count_images, texts_of
 from pastchats_memory.formats.base.session_names import NAMELESS, session_name
 from pastchats_memory.formats.base.source import SourceFile
-from pastchats_memory.formats.base.thoughts import without_thoughts
+from pastchats_memory.formats.base.tags import without_thoughts
 from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
 from pastchats_memory.formats.base.visible_words import visible_words

@@ -54,7 +54,6 @@ class _Session(AgentSession):
     """A session of Antigravity. A tool result does not name its call. Results follow the order of the calls."""
 
     record_noun = "a step"
-
     state_names = ("waiting",)
 
     def start(self) -> None:

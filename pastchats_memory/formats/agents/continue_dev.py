@@ -77,8 +77,7 @@ class _Session(AgentSession):
     def _add_tools(self, item: Json, at: Position) -> None:
         """Add the calls of an answer, and their failures if the item has their states."""
         for call in objects_of(mapping_of(item.get("message")).get("toolCalls")):
-            function = mapping_of(call.get("function"))
-            self.builder.add_call(text_of(call.get("id")), text_of(function.get("name")), function.get("arguments"))
+            self.builder.add_openai_call(call)
         for state in objects_of(item.get("toolCallStates")):
             parts = objects_of(state.get("output"))
             has_failed = any(text_of(part.get("status")).startswith(COMMAND_FAILED) for part in parts)

@@ -29,7 +29,6 @@ def _is_event(record: Json) -> bool:
 
 class _Session(AgentSession):
     record_noun = "an event"
-
     state_names = ("branch", "seeded")
 
     def start(self) -> None:

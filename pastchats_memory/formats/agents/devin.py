@@ -4,22 +4,17 @@ Source: `scripts/devin_sessions_schema_probe.py` of github.com/jazzyalex/agent-s
 form a forest, in which each retry and edit has its own copy of what precedes it. The session names the tip of its main chain.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar
+from pathlib import Path
+from typing import ClassVar
 
+from pastchats_memory.files.foreign_sqlite import Row
 from pastchats_memory.formats.base.chat_messages import add_message
 from pastchats_memory.formats.base.format import Format, resume_with
+from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo, folder_of
 from pastchats_memory.formats.base.sqlite_sessions import SqliteSessions, Tables
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, text_of, value_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pastchats_memory.files.foreign_sqlite import Row
-    from pastchats_memory.formats.base.locations import Environment
 
 
 class DevinSessions(SqliteSessions):

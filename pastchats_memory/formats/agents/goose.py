@@ -49,10 +49,7 @@ def _is_header(record: Json) -> bool:
 
 def read(source: SourceFile) -> Iterator[Row]:
     """Yield the turns in file order, and the lines that are no messages."""
-    if source.shape == "sqlite":
-        yield from source.from_database(_read_database)
-        return
-    yield from _Session.read(source)
+    return source.from_database(_read_database) if source.shape == "sqlite" else _Session.read(source)
 
 
 class _Session(AgentSession):

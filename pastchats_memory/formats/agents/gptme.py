@@ -16,8 +16,7 @@ from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import BadRecord, Position, SessionInfo, folder_of
 from pastchats_memory.formats.base.sibling_files import read_sibling
 from pastchats_memory.formats.base.source import SourceFile
-from pastchats_memory.formats.base.tags import is_tagged, opening_of
-from pastchats_memory.formats.base.thoughts import without_thoughts
+from pastchats_memory.formats.base.tags import is_tagged, opening_of, without_thoughts
 from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.formats.base.values import Json, mapping_of, text_of
 from pastchats_memory.text.timestamps import LOCAL, iso_utc
@@ -61,7 +60,6 @@ def _is_context(message: Json) -> bool:
 
 class _Session(AgentSession):
     record_noun = "a message"
-
     state_names = ("waiting",)
 
     def start(self) -> None:

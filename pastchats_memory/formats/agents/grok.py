@@ -51,7 +51,6 @@ def _update_of(record: Json) -> Json:
 
 class _Session(AgentSession):
     record_noun = "a notification"
-
     state_names = ("open",)
 
     def start(self) -> None:

@@ -14,7 +14,7 @@ from pastchats_memory.formats.base.dialect import COMMON, UserText
 from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of, texts_of
-from pastchats_memory.formats.base.source import SourceFile
+from pastchats_memory.formats.base.source import Record, SourceFile
 from pastchats_memory.formats.base.sqlite_sessions import SqliteSessions, Tables
 from pastchats_memory.formats.base.tools import ToolResult, parse_printed
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, parse_json, text_of, value_of
@@ -106,19 +106,14 @@ def read(source: SourceFile) -> Iterator[Row]:
     if source.shape == "sqlite":
         yield from HermesSessions.read(source)
         return
-    if source.shape == "json":
-        log = mapping_of(source.document)
-        rows = ([message.get(column) for column in COLUMNS] for message in objects_of(log.get("messages")))
-        yield from _build_session(log | {"id": log.get("session_id")}, rows).flush()
-        return
-    for item in source.records():
+    log = mapping_of(source.document) if source.shape == "json" else {}
+    for item in [Record(1, log | {"id": log.get("session_id")})] if log else source.records():
         if isinstance(item, Unreadable):
             yield item
         elif not isinstance(session := item.value, dict):
             yield Unreadable(str(source.path), item.line, f"a {type(session).__name__} instead of a session")
         else:
-            messages = objects_of(session.get("messages"))
-            rows = ([message.get(column) for column in COLUMNS] for message in messages)
+            rows = ([each.get(column) for column in COLUMNS] for each in objects_of(session.get("messages")))
             yield from _build_session(session, rows, item.line).flush()
 
 

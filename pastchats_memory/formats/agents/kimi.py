@@ -51,7 +51,6 @@ class _Session(AgentSession):
     """A session of either command line, or the messages that its model received."""
 
     record_noun = "an event"
-
     state_names = ("unsent",)
 
     def start(self) -> None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from pastchats_memory.formats.base.session import Position, SessionBuilder, texts_of
-from pastchats_memory.formats.base.thoughts import without_thoughts
+from pastchats_memory.formats.base.tags import without_thoughts
 from pastchats_memory.formats.base.tools import ToolResult, parse_printed, text_of_result
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of, value_of
 

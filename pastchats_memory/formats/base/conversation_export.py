@@ -106,6 +106,11 @@ class ConversationExport(ConversationFile):
     A format says which messages there are and what a conversation is called; the base resolves branches and builds turns.
     """
 
+    @staticmethod
+    def dialect() -> Dialect:
+        """Return the spellings of tools; by default those that several agents share."""
+        return COMMON
+
     @abstractmethod
     def messages(self, conversation: Json) -> Sequence[Message]:
         """Return the messages in order."""
@@ -113,10 +118,6 @@ class ConversationExport(ConversationFile):
     @abstractmethod
     def describe(self, conversation: Json, source: SourceFile) -> SessionInfo:
         """Return the id of a conversation, its title, and its time."""
-
-    def dialect(self) -> Dialect:
-        """Return the spellings of tools; by default those that several agents share."""
-        return COMMON
 
     def current_message(self, _conversation: Json, _messages: Sequence[Message]) -> str | None:
         """Return the id of the message that ends the main branch; None means the last one."""

@@ -67,6 +67,11 @@ class MarkdownDialogue(ABC, Generic[AnySection]):
         """Begin to read. A subclass adds what a second reading must not know of the first."""
         self.builder = SessionBuilder(self.session_info(), self.dialect())
 
+    @staticmethod
+    def dialect() -> Dialect:
+        """Return the spellings of tools; by default those that several agents share."""
+        return COMMON
+
     @cached_property
     def lines(self) -> list[str]:
         """Return the lines of the file."""
@@ -76,10 +81,6 @@ class MarkdownDialogue(ABC, Generic[AnySection]):
     def code(self) -> list[bool]:
         """Return for each line whether it is in a fenced block."""
         return in_code(self.lines)
-
-    def dialect(self) -> Dialect:
-        """Return the spellings of tools; by default those that several agents share."""
-        return COMMON
 
     def session_info(self) -> SessionInfo:
         """Return what holds for all turns; without an id in the file, its first words identify the conversation."""

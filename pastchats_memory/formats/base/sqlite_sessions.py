@@ -1,20 +1,15 @@
 """Sessions that a program keeps in an SQLite database of its own."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, ClassVar
+from pathlib import Path
+from typing import ClassVar
 
+from pastchats_memory.files.foreign_sqlite import ForeignDatabase
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.format import TABLE_LAYOUT
 from pastchats_memory.formats.base.session import Row, SessionBuilder, SessionInfo
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pastchats_memory.files.foreign_sqlite import ForeignDatabase
-    from pastchats_memory.formats.base.source import SourceFile
+from pastchats_memory.formats.base.source import SourceFile
 
 Tables = Mapping[str, frozenset[str]]
 """Names of tables, with the columns that identify them."""

@@ -14,6 +14,11 @@ QUOTES = ("`", '"', "'")
 
 _OPENING = re.compile(r"\s*<([a-z_-]{1,40})>")
 _ATTRIBUTES = r"""(?:\s{1,9}[\w:.-]{1,60}=(?:"[^"]{0,2000}"|'[^']{0,2000}'))*\s*"""
+_THOUGHTS = (
+    re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL),
+    re.compile(r"\A\s*<\|begin_of_thought\|>.*?(?:<\|end_of_thought\|>|\Z)", re.DOTALL),
+)
+_SOLUTION = re.compile(r"\A\s*<\|begin_of_solution\|>|<\|end_of_solution\|>\s*\Z")
 _LONGEST_END = 200
 """Characters at the end of a text in which an end tag is looked for."""
 
@@ -85,3 +90,10 @@ def without_rim(text: str, tags: tuple[str, ...]) -> str:
             break
         end = opened
     return text[start:end].strip()
+
+
+def without_thoughts(text: str) -> str:
+    """Remove a model's thoughts from its answer. Return `""` if the text was cut off while the model still thought."""
+    for thoughts in _THOUGHTS:
+        text = thoughts.sub("", text)
+    return _SOLUTION.sub("", text).strip()

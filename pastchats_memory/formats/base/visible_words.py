@@ -4,8 +4,7 @@ import re
 from html import unescape
 
 from pastchats_memory.formats.base.dialect import Dialect
-from pastchats_memory.formats.base.tags import without_rim
-from pastchats_memory.formats.base.thoughts import without_thoughts
+from pastchats_memory.formats.base.tags import without_rim, without_thoughts
 
 USER_TAGS = ("user_query", "task", "feedback", "answer", "user_message")
 """Tags of editors' agents around the user's words; the rest of such a text is the editor's."""

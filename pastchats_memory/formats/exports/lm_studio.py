@@ -7,7 +7,7 @@ from pastchats_memory.formats.base.conversation_export import ConversationExport
 from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import SourceFile
-from pastchats_memory.formats.base.thoughts import without_thoughts
+from pastchats_memory.formats.base.tags import without_thoughts
 from pastchats_memory.formats.base.tools import parse_result
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of, value_of
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute

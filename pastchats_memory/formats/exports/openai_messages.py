@@ -5,10 +5,9 @@ results come in any order, and their name (`custom_id`) is unique within one bat
 """
 
 from pastchats_memory.formats.base.conversation_export import ConversationExport, Message, id_or_hash
-from pastchats_memory.formats.base.dialect import Dialect
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import SourceFile
-from pastchats_memory.formats.base.thoughts import without_thoughts
+from pastchats_memory.formats.base.tags import without_thoughts
 from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, parse_json, text_of
 from pastchats_memory.formats.registry import any_dialect
@@ -29,9 +28,7 @@ IMAGE_TYPES = ("image_url", "image", "input_image")
 class OpenAiMessages(ConversationExport):
     """Lines with `messages`, with `input` and two outputs, or of a batch."""
 
-    def dialect(self) -> Dialect:
-        """Return the spellings of all agents: such a set may hold the session of any."""
-        return any_dialect()
+    dialect = staticmethod(any_dialect)
 
     def detect(self, source: SourceFile) -> int:
         """Return 90 if a line, or an item of a list, is a conversation; a single object may be any program's."""

@@ -1,10 +1,9 @@
 """ShareGPT files (FastChat, LLaMA-Factory): a list of conversations, or one a line, with `from` and `value`."""
 
 from pastchats_memory.formats.base.conversation_export import ConversationExport, Message, id_or_hash
-from pastchats_memory.formats.base.dialect import Dialect
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import SourceFile
-from pastchats_memory.formats.base.thoughts import without_thoughts
+from pastchats_memory.formats.base.tags import without_thoughts
 from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.formats.base.values import BadJson, Json, mapping_of, objects_of, parse_json, text_of
 from pastchats_memory.formats.registry import any_dialect
@@ -26,9 +25,7 @@ RESULT, RESULT_END = "<tool_response>", "</tool_response>"
 class ShareGpt(ConversationExport):
     """Conversations with `conversations: [{from, value}]`, and perhaps two answers to choose from."""
 
-    def dialect(self) -> Dialect:
-        """Return the spellings of all agents: such a set may hold the session of any."""
-        return any_dialect()
+    dialect = staticmethod(any_dialect)
 
     def is_conversation(self, value: object) -> bool:
         """Return whether a turn has a known role and a value."""

@@ -1,7 +1,6 @@
 """Texts of the client in the user's place that hold what stands nowhere else: a task's result, a fork's directive."""
 
 from html import unescape
-from typing import NamedTuple
 
 from pastchats_memory.formats.base.tags import is_tagged, opening_of, span, split_tags
 from pastchats_memory.formats.base.tools import cut_middle
@@ -14,19 +13,12 @@ DIRECTIVE = "Your directive:"
 _TEAMMATE = opening_of(["teammate-message"])
 
 
-class TaskResult(NamedTuple):
-    """The result of a task in the background, such as a workflow."""
-
-    text: str
-    failed: bool
-
-
-def parse_task_result(text: str) -> TaskResult | None:
-    """Return the result in a notification; None for other texts, without a result, and for an agent's task."""
+def parse_task_result(text: str) -> tuple[str, bool] | None:
+    """Return the result in a notification, and whether the task failed; None for other texts, without a result, and for an agent's task."""
     summary, result = (unescape(span(text, tag)).strip() for tag in ("summary", "result"))
     if not text.startswith(NOTIFICATION) or not result or summary.startswith(AGENT):
         return None
-    return TaskResult(f"{summary}\n{cut_middle(result)}".strip(), span(text, "status").strip() in FAILED)
+    return f"{summary}\n{cut_middle(result)}".strip(), span(text, "status").strip() in FAILED
 
 
 def parse_team_messages(text: str) -> str:

@@ -98,13 +98,19 @@ def parse_team_record(record: Json) -> str:
 
 def _classify_typed(record: Json, parts: list[UserText], text: str) -> RecordedPrompt | None:
     """Return the origin of what stands where a person types, or None for a person's words."""
-    if plan := text_of(record.get(PLAN)).strip():
-        return RecordedPrompt("plan", plan)
-    if not any(part.text for part in parts) and (result := parse_task_result(text)):
-        return RecordedPrompt("task", result.text, failed=result.failed)
+    if made := _parse_plan_or_result(record, parts, text):
+        return made
     if _is_from_client(record, parts):
         return RecordedPrompt("nobody", is_interruption=any(part.is_interruption for part in parts))
     return None
+
+
+def _parse_plan_or_result(record: Json, parts: list[UserText], text: str) -> RecordedPrompt | None:
+    """Return the plan that the client repeats, or the result of a task in a text without a person's words."""
+    if plan := text_of(record.get(PLAN)).strip():
+        return RecordedPrompt("plan", plan)
+    result = None if any(part.text for part in parts) else parse_task_result(text)
+    return RecordedPrompt("task", result[0], failed=result[1]) if result else None
 
 
 def _parse_texts(record: Json, content: object) -> list[UserText]:
@@ -156,14 +162,12 @@ def parse_attachment(record: Json) -> RecordedPrompt:
     A plan that the client repeats after a compaction has the origin `plan`, and a result that arrived then `task`.
     """
     attachment = mapping_of(record.get("attachment"))
-    if plan := text_of(attachment.get(PLAN)).strip():
-        return RecordedPrompt("plan", plan)
     has_origin = mapping_of(attachment.get("origin")).get("kind") not in (None, UNCLASSIFIED)
     is_prompt = has_origin or attachment.get("humanTurn") is True or attachment.get("commandMode") == PROMPT
     parts = _parse_texts(attachment, attachment.get("prompt"))
     text = "\n\n".join(text_blocks(attachment.get("prompt")))
-    if not any(part.text for part in parts) and (result := parse_task_result(text)):
-        return RecordedPrompt("task", result.text, failed=result.failed)
+    if made := _parse_plan_or_result(attachment, parts, text):
+        return made
     if attachment.get("type") != "queued_command" or not is_prompt or _is_from_client(attachment, parts):
         return RecordedPrompt("nobody")
     return _merge_prompts(parts, media_of(attachment.get("prompt")))

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pastchats_memory.formats.agents.codex.dialect import DIALECT
 from pastchats_memory.formats.agents.codex.exec_sections import sections
 from pastchats_memory.formats.base.agent import AgentSession
-from pastchats_memory.formats.base.dialect import Dialect
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.markdown_dialogue import MarkdownDialogue, Section
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of
@@ -64,13 +63,12 @@ def read(source: SourceFile) -> Iterator[Row]:
 class _ExecLog(MarkdownDialogue[Section]):
     """The sections of a log for people."""
 
+    dialect = staticmethod(lambda: DIALECT)
+
     def start(self) -> None:
         super().start()
         self._waiting: list[str] = []
         """The ids of running commands, oldest first, until the next answer."""
-
-    def dialect(self) -> Dialect:
-        return DIALECT
 
     def session_info(self) -> SessionInfo:
         """Return the name of the file; the log itself may have an id."""

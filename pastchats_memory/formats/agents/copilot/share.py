@@ -12,7 +12,6 @@ from functools import cached_property
 from itertools import takewhile
 
 from pastchats_memory.formats.agents.copilot.dialect import DIALECT
-from pastchats_memory.formats.base.dialect import Dialect
 from pastchats_memory.formats.base.markdown import blocks
 from pastchats_memory.formats.base.markdown_dialogue import MarkdownDialogue, Section
 from pastchats_memory.formats.base.session import Position, SessionInfo
@@ -51,9 +50,7 @@ class _Section(Section):
 class SharedSession(MarkdownDialogue[_Section]):
     """The messages and calls of a shared session."""
 
-    def dialect(self) -> Dialect:
-        """Return Copilot's spellings of tools."""
-        return DIALECT
+    dialect = staticmethod(lambda: DIALECT)
 
     @cached_property
     def _facts(self) -> dict[str, str]:

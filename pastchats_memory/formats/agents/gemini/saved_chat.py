@@ -13,7 +13,6 @@ from urllib.parse import unquote
 
 from pastchats_memory.formats.agents.gemini import content
 from pastchats_memory.formats.agents.gemini.dialect import DIALECT
-from pastchats_memory.formats.base.dialect import Dialect
 from pastchats_memory.formats.base.markdown_dialogue import MarkdownDialogue, Section
 from pastchats_memory.formats.base.session import Position, SessionInfo
 from pastchats_memory.formats.base.source import SAMPLE_RECORDS, Element, Places, SourceFile
@@ -62,9 +61,7 @@ def _is_message(value: object) -> bool:
 class SavedChat(MarkdownDialogue[_Message]):
     """The messages of a saved chat, from Markdown or from JSON."""
 
-    def dialect(self) -> Dialect:
-        """Return the spellings of Gemini CLI."""
-        return DIALECT
+    dialect = staticmethod(lambda: DIALECT)
 
     def session_info(self) -> SessionInfo:
         """Return the conversation by its first messages, with the facts in the context before them."""

@@ -13,7 +13,6 @@ from itertools import pairwise
 from operator import or_
 from textwrap import dedent
 
-from pastchats_memory.formats.base.dialect import Dialect
 from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.markdown import find_details, find_line, front_matter, headings, in_code, in_details
 from pastchats_memory.formats.base.markdown_dialogue import MarkdownDialogue, Section
@@ -129,6 +128,8 @@ class _Part(Section):
 class _Dialogue(MarkdownDialogue[_Part]):
     """The role markers of a file, and the text under each."""
 
+    dialect = staticmethod(any_dialect)
+
     def __init__(self, source: SourceFile) -> None:
         super().__init__(source)
         self._path = source.path
@@ -139,9 +140,6 @@ class _Dialogue(MarkdownDialogue[_Part]):
         super().start()
         self._waiting: deque[str] = deque()
         """The ids of calls whose results a later part may have: those of the last part with calls."""
-
-    def dialect(self) -> Dialect:
-        return any_dialect()
 
     def session_info(self) -> SessionInfo:
         """Return the facts above the dialogue; without an id, its first words identify the conversation."""

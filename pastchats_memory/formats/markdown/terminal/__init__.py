@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import groupby, islice, pairwise, takewhile
 
-from pastchats_memory.formats.base.dialect import Dialect
 from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.markdown_dialogue import MarkdownDialogue, Section
 from pastchats_memory.formats.base.session import Position, SessionInfo
@@ -114,6 +113,8 @@ def detect(source: SourceFile) -> int:
 class _Screen(MarkdownDialogue[Section]):
     """The prompts, answers, calls and results of a screen."""
 
+    dialect = staticmethod(any_dialect)
+
     @cached_property
     def lines(self) -> list[str]:
         """Return the lines in the notation of today's Codex, without unsent input."""
@@ -135,9 +136,6 @@ class _Screen(MarkdownDialogue[Section]):
             sent = [f"› {first}", *(_INDENT + line for line in rest)]
             converted += sent if is_sent else [_NOTHING] * len(group_lines)
         return converted
-
-    def dialect(self) -> Dialect:
-        return any_dialect()
 
     def session_info(self) -> SessionInfo:
         """Return the conversation by its first words and calls."""

@@ -25,9 +25,8 @@ def companions_of(path: Path) -> Iterator[Path]:
     if path.suffix.lower() in DATABASE_SUFFIXES:
         yield from foreign_sqlite.side_files(path)
         return
-    for companions in _all_companions():
-        if path.name.startswith(companions.prefixes):
-            yield from companions.read_with(path)
+    for companions in (one for one in _all_companions() if path.name.startswith(one.prefixes)):
+        yield from companions.read_with(path)
 
 
 def state_of(path: Path) -> tuple[int, int]:

@@ -54,11 +54,6 @@ class _Session(AgentSession):
     """A session of Antigravity. A tool result does not name its call. Results follow the order of the calls."""
 
     record_noun = "a step"
-    state_names = ("waiting",)
-
-    def start(self) -> None:
-        self.waiting: list[str] = []
-        """Ids of the calls without a result, oldest first."""
 
     def session_info(self) -> SessionInfo:
         """Return the session's id: the folder's name, or for a copied file its own.
@@ -87,29 +82,27 @@ class _Session(AgentSession):
             return
         match kind:
             case "USER_INPUT":
-                self.waiting.clear()
+                self.builder.forget_calls()
                 self.builder.model = found[1] if (found := _MODEL.search(text)) else self.builder.model
                 words = "\n\n".join(spans(text, REQUEST)) or without_spans(text, CLIENT_WRAPPERS).strip()
                 self.builder.add_prompt(words, at)
             case "CHECKPOINT":
                 self.builder.add_turn("system", "summary", text, at)
-            case "ERROR_MESSAGE" if not self.waiting:
+            case "ERROR_MESSAGE" if not self.builder.waiting:
                 self.builder.queue.flag("api_error")
             case name if name in ANSWERS:
                 self.builder.add_answer(text, at)
         for place, call in enumerate(objects_of(record.get("tool_calls"))):
             self._add_call(call, f"{own_id or line}.{place}")
         is_result = record.get("source") == MODEL and kind not in NO_RESULTS
-        if is_result or (kind == "ERROR_MESSAGE" and self.waiting):
-            call_id = self.waiting.pop(0) if self.waiting else ""
-            self.builder.add_result(call_id, _parse_result(record, text), at)
+        if is_result or (kind == "ERROR_MESSAGE" and self.builder.waiting):
+            self.builder.add_result(next(iter(self.builder.waiting), ""), _parse_result(record, text), at)
 
     def _add_call(self, call: Json, call_id: str) -> None:
         """Add a tool call; each of its arguments is encoded as JSON of its own."""
         arguments = {key: value_of(value) for key, value in mapping_of(call.get("args")).items()}
         known = {name: arguments[key] for key, name in INPUTS.items() if key in arguments}
         self.builder.add_call(call_id, text_of(call.get("name")), arguments | known)
-        self.waiting.append(call_id)
 
 
 def _cwd_of(record: Json) -> str | None:

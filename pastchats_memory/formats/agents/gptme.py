@@ -60,11 +60,6 @@ def _is_context(message: Json) -> bool:
 
 class _Session(AgentSession):
     record_noun = "a message"
-    state_names = ("waiting",)
-
-    def start(self) -> None:
-        self.waiting: list[str] = []
-        """Ids of the calls without a result, oldest first."""
 
     def session_info(self) -> SessionInfo:
         """Return the session's id from its folder's name, and its working directory."""
@@ -89,15 +84,13 @@ class _Session(AgentSession):
         for found in _CALL.finditer(text):
             call_id = found["id"] or f"{at.line}:{found.start()}"
             self.builder.add_call(call_id, found["tool"] or found["name"], _input_of(found))
-            self.waiting.append(call_id)
 
     def _add_system_text(self, text: str, at: Position, call_id: str) -> None:
         """Add a result, without an id that of the oldest call, or the client's own words."""
         if text in (INTERRUPTED, DECLINED):
             self.builder.queue.flag("interrupted")
-        elif self.waiting:
-            own_id = call_id if call_id in self.waiting else self.waiting[0]
-            self.waiting.remove(own_id)
+        elif waiting := self.builder.waiting:
+            own_id = call_id if call_id in waiting else waiting[0]
             self.builder.add_result(own_id, _parse_result(text), at)
         else:
             self.builder.add_turn("system", "prompt", text, at)

@@ -178,6 +178,15 @@ class SessionBuilder:
         function = mapping_of(call.get("function")) or call
         self.add_call(text_of(call.get("id")), text_of(function.get("name")) or "tool", function.get("arguments"))
 
+    @property
+    def waiting(self) -> list[str]:
+        """Return the ids of the calls without a result, oldest first."""
+        return list(self._calls)
+
+    def forget_calls(self) -> None:
+        """Forget the calls without a result: none comes any more."""
+        self._calls.clear()
+
     def awaits_result(self, call_id: str) -> bool:
         """Return whether a call has no result yet."""
         return call_id in self._calls

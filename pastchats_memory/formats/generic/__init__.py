@@ -27,21 +27,8 @@ from pastchats_memory.formats.base.source import (
     SourceFile,
 )
 from pastchats_memory.formats.base.values import BadJson, list_of, mapping_of
-from pastchats_memory.formats.generic.containers import (
-    NO_FACTS,
-    Conversation,
-    ConversationFacts,
-    LongList,
-    find_conversations,
-    find_long_list,
-    find_numbered_conversation,
-    find_thread_key,
-    is_dialogue,
-    is_other_document,
-    is_other_list,
-    parse_list,
-    walk,
-)
+from pastchats_memory.formats.generic import containers
+from pastchats_memory.formats.generic.containers import NO_FACTS, Conversation, ConversationFacts, LongList
 from pastchats_memory.formats.generic.exchange import are_exchanges, parse_item
 from pastchats_memory.formats.generic.mapped_records import MappedRecords
 from pastchats_memory.formats.generic.message import GenericMessage, parse_message
@@ -127,7 +114,7 @@ class GenericReader:
             found = self.explain(source)
             role, text, time, conversation = (found.get(name, "").split(", ")[0] for name in FIELDS)
             described = KeyMap(role, text, time, conversation)
-        elif is_other_document(source.example):
+        elif containers.is_other_document(source.example):
             return None
         return suggest_map(source.example, described, read)
 
@@ -139,15 +126,19 @@ class GenericReader:
         return parse_item(item) or parse_item(decode_nested_json(item))
 
     def _find_conversations(self, value: object, context: ConversationFacts = NO_FACTS) -> list[Conversation]:
-        return self.mapped.find_conversations(value, context) if self.mapped else find_conversations(value, context)
+        return (
+            self.mapped.find_conversations(value, context)
+            if self.mapped
+            else containers.find_conversations(value, context)
+        )
 
     def _find_long_list(self, outline: object) -> LongList | None:
         if self.mapped:
-            return find_long_list(outline, self.mapped.parse_items, self.mapped.find_conversations)
-        return find_long_list(outline, parse_list, walk)
+            return containers.find_long_list(outline, self.mapped.parse_items, self.mapped.find_conversations)
+        return containers.find_long_list(outline, containers.parse_list, containers.walk)
 
     def _find_thread_key(self, messages: Iterable[GenericMessage]) -> str:
-        return "" if self.mapped else find_thread_key(messages)
+        return "" if self.mapped else containers.find_thread_key(messages)
 
     def _is_message_list(self, values: list[object]) -> bool:
         if self.mapped:
@@ -155,13 +146,13 @@ class GenericReader:
         objects = [value for value in values if isinstance(value, dict)]
         parsed = (parse_message(value) or parse_message(mapping_of(decode_nested_json(value))) for value in objects)
         messages = list(filter(None, parsed))
-        return is_dialogue(messages, len(objects)) and not is_other_list(messages)
+        return containers.is_dialogue(messages, len(objects)) and not containers.is_other_list(messages)
 
     def _find_in_opening(self, source: SourceFile) -> list[Conversation]:
         """List the conversations of a document or of the first lines; of a large document those of its outline."""
         if source.shape != "jsonl":
             listed = self._find_conversations(source.outline)
-            return listed if self.mapped else [one for one in listed if not is_other_list(one.messages)]
+            return listed if self.mapped else [one for one in listed if not containers.is_other_list(one.messages)]
         opening = source.first_values
         if self._is_message_list(opening):
             return [Conversation(found, NO_FACTS) for value in opening if (found := self._parse_item(value))]
@@ -179,7 +170,7 @@ class GenericReader:
                 context = context.enter(mapping_of(header))
             yield from self._read_messages(source, records, opening, context)
         else:
-            context = context if self.mapped else find_numbered_conversation(opening)
+            context = context if self.mapped else containers.find_numbered_conversation(opening)
             yield from self._read_conversations(records, context)
         if len(opening) == SAMPLE_RECORDS and len(json.dumps(opening)) <= LONGEST_OPENING:
             table = self.mapped.key_map.to_table() if self.mapped else {}

@@ -2,16 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
+from pastchats_memory.formats.base import tasks
 from pastchats_memory.formats.base.format import has_record
 from pastchats_memory.formats.base.source import Record, SourceFile
-from pastchats_memory.formats.base.tasks import (
-    folder_of_project,
-    join_sections,
-    names_of,
-    one_line,
-    task_format,
-    times_of,
-)
 from pastchats_memory.formats.base.values import Json, objects_of, text_of
 from pastchats_memory.model import Comment, Task, TaskLink, Unreadable
 from pastchats_memory.text.timestamps import iso_utc
@@ -48,7 +41,7 @@ def read(source: SourceFile) -> Iterator[Task | Unreadable]:
                 yield Unreadable(str(source.path), older[0], f"{id_} is also in line {newer[0]}, which is newer")
         elif item.value.get("_type", "issue") == "issue" and item.value.get("status") != "tombstone":
             yield Unreadable(str(source.path), item.line, "an issue without id or title")
-    cwd = folder_of_project(source.path)
+    cwd = tasks.folder_of_project(source.path)
     epics = {id_ for id_, (_, issue) in found.items() if type_of(text_of(issue.get("issue_type"))) == "epic"}
     for line, issue in found.values():
         if issue.get("status") != "tombstone":
@@ -69,20 +62,20 @@ def _task(issue: Json, line: int, cwd: str, known: Mapping[str, object], epics: 
     extra = {name: issue[name] for name in ("assignee", "owner", "external_ref") if text_of(issue.get(name))}
     return Task(
         native_id=id_,
-        title=one_line(text_of(issue.get("title"))),
+        title=tasks.one_line(text_of(issue.get("title"))),
         line=line,
         scope=FORMAT,
-        description=join_sections(issue, PARTS),
+        description=tasks.join_sections(issue, PARTS),
         type=type_of(kind, has_parent=parent is not None and parent not in epics),
         status_raw=text_of(issue.get("status")) or "open",
         priority=priority_of(issue.get("priority")),
-        tags=names_of([*own, *names_of(issue.get("labels")), *(["machine"] if is_machine else [])]),
+        tags=tasks.names_of([*own, *tasks.names_of(issue.get("labels")), *(["machine"] if is_machine else [])]),
         cwd=cwd,
         links=links,
         conversation_id=session or None,
         comments=tuple(_comments_of(issue)),
         metadata={"format": FORMAT, **extra},
-        **times_of(issue, **{key: key for key in ("created_at", "updated_at", "closed_at", "due_at")}),
+        **tasks.times_of(issue, **{key: key for key in ("created_at", "updated_at", "closed_at", "due_at")}),
     )
 
 
@@ -107,4 +100,4 @@ def _comments_of(issue: Json) -> Iterator[Comment]:
         yield Comment(reason, text_of(issue.get("assignee")), iso_utc(issue.get("closed_at")))
 
 
-BEADS = task_format(FORMAT, 1, has_record(_is_issue), read, verified="2026-11")
+BEADS = tasks.task_format(FORMAT, 1, has_record(_is_issue), read, verified="2026-11")

@@ -4,16 +4,9 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePath
 
+from pastchats_memory.formats.base import tasks
 from pastchats_memory.formats.base.markdown import front_matter, headings, in_code
 from pastchats_memory.formats.base.source import SourceFile
-from pastchats_memory.formats.base.tasks import (
-    folder_of_project,
-    is_template,
-    links_to,
-    names_of,
-    one_line,
-    task_format,
-)
 from pastchats_memory.formats.base.values import Json
 from pastchats_memory.model import RESOLVED, Comment, Task, Unreadable
 from pastchats_memory.text.timestamps import LOCAL, iso_utc
@@ -39,7 +32,7 @@ _OLD_DAY = re.compile(r"\A(\d\d)-(\d\d)-(\d\d)\Z")
 
 def detect(source: SourceFile) -> int:
     """Return 65 for front matter with an issue's status, and a title; else 0."""
-    if source.shape != "markdown" or is_template(source.path):
+    if source.shape != "markdown" or tasks.is_template(source.path):
         return 0
     lines = source.head.split("\n")
     front = front_matter([line.rstrip("\r") for line in lines])
@@ -64,15 +57,15 @@ def read(source: SourceFile) -> Iterator[Task | Unreadable]:
     raw = _status(source.path, _text(fields, "status", "state"))
     updated = _time(fields, "updated_date", "updated", "updated_at")
     description, notes = _split_sections(body, _title(fields, body))
-    parents = _match_spelling(id_, names_of(fields.get("parent_task_id") or fields.get("parent")))
+    parents = _match_spelling(id_, tasks.names_of(fields.get("parent_task_id") or fields.get("parent")))
     needed = fields.get("dependencies") or fields.get("depends_on") or fields.get("blocked_by")
-    depends = _match_spelling(id_, names_of(needed))
-    labels = names_of(fields.get("labels")) + names_of(fields.get("tags"))
+    depends = _match_spelling(id_, tasks.names_of(needed))
+    labels = tasks.names_of(fields.get("labels")) + tasks.names_of(fields.get("tags"))
     kind = next((name for name in (_text(fields, "type"), *labels) if type_of(name) != "task"), "")
     extra = {key: fields[key] for key in ("assignee", "assignees", "milestone", "reporter") if fields.get(key)}
     yield Task(
         native_id=id_,
-        title=one_line(_title(fields, body)),
+        title=tasks.one_line(_title(fields, body)),
         line=1,
         scope=FORMAT,
         description=description,
@@ -80,8 +73,8 @@ def read(source: SourceFile) -> Iterator[Task | Unreadable]:
         status_raw=raw,
         priority=priority_of(_text(fields, "priority", "severity")),
         tags=tuple(dict.fromkeys(labels)),
-        cwd=folder_of_project(source.path),
-        links=links_to("parent", parents[:1]) + links_to("depends", depends),
+        cwd=tasks.folder_of_project(source.path),
+        links=tasks.links_to("parent", parents[:1]) + tasks.links_to("depends", depends),
         created_at=_time(fields, "created_date", "created", "created_at", "date"),
         updated_at=updated,
         closed_at=_time(fields, "closed", "closed_at", "completed", "completed_at", "resolved", "resolved_at", "done")
@@ -156,4 +149,4 @@ def _split_sections(body: list[str], title: str) -> tuple[str, list[str]]:
     return whole, [text for text in texts if text]
 
 
-ISSUE_FILES = task_format(FORMAT, 4, detect, read, verified="2026-11", is_specific=False)
+ISSUE_FILES = tasks.task_format(FORMAT, 4, detect, read, verified="2026-11", is_specific=False)

@@ -3,16 +3,9 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from pastchats_memory.formats.base import tasks
 from pastchats_memory.formats.base.format import CERTAIN
 from pastchats_memory.formats.base.source import Places, SourceFile
-from pastchats_memory.formats.base.tasks import (
-    folder_of_project,
-    join_sections,
-    names_of,
-    one_line,
-    task_format,
-    word_of,
-)
 from pastchats_memory.formats.base.values import Json, mapping_of, objects_of, text_of
 from pastchats_memory.model import RESOLVED, Task, TaskLink, Unreadable
 from pastchats_memory.text.timestamps import iso_utc
@@ -37,29 +30,29 @@ def _lists_of(document: object) -> Iterator[tuple[str, Json, list[Json]]]:
     has_no_tags = isinstance(root.get("tasks"), list)
     tags = {ONLY_TAG: root} if has_no_tags else {tag: mapping_of(of) for tag, of in root.items()}
     for tag, fields in tags.items():
-        tasks = [task for task in objects_of(fields.get("tasks")) if _is_task(task)]
-        if any(mark in task for task in tasks for mark in MARKS):
-            yield tag, mapping_of(fields.get("metadata")), tasks
+        listed = [task for task in objects_of(fields.get("tasks")) if _is_task(task)]
+        if any(mark in task for task in listed for mark in MARKS):
+            yield tag, mapping_of(fields.get("metadata")), listed
 
 
 def _is_task(fields: Json) -> bool:
-    return bool(word_of(fields.get("id")) and text_of(fields.get("title")))
+    return bool(tasks.word_of(fields.get("id")) and text_of(fields.get("title")))
 
 
 def read(source: SourceFile) -> Iterator[Task | Unreadable]:
     """Yield each task, then its subtasks; a repeated id gets a number, so that every id is unique."""
     places = Places(source.text)
-    cwd = folder_of_project(source.path)
+    cwd = tasks.folder_of_project(source.path)
     seen: Counter[str] = Counter()
-    for tag, metadata, tasks in _lists_of(source.document):
-        for task in tasks:
-            id_ = word_of(task.get("id"))
-            links = [TaskLink("depends", f"{tag}/{name}") for name in names_of(task.get("dependencies"))]
+    for tag, metadata, listed in _lists_of(source.document):
+        for task in listed:
+            id_ = tasks.word_of(task.get("id"))
+            links = [TaskLink("depends", f"{tag}/{name}") for name in tasks.names_of(task.get("dependencies"))]
             yield _task(task, _unique_id(f"{tag}/{id_}", seen), metadata, links, places, cwd)
             for subtask in objects_of(task.get("subtasks")):
                 if _is_task(subtask):
-                    local = word_of(subtask.get("id")).removeprefix(f"{id_}.")
-                    names = names_of(subtask.get("dependencies"))
+                    local = tasks.word_of(subtask.get("id")).removeprefix(f"{id_}.")
+                    names = tasks.names_of(subtask.get("dependencies"))
                     ids = (f"{tag}/{name}" if "." in name else f"{tag}/{id_}.{name}" for name in names)
                     inner = [TaskLink("depends", needed) for needed in ids]
                     inner.append(TaskLink("parent", f"{tag}/{id_}"))
@@ -76,10 +69,10 @@ def _task(fields: Json, native_id: str, metadata: Json, links: list[TaskLink], p
     updated = iso_utc(fields.get("updatedAt"))
     return Task(
         native_id=native_id,
-        title=one_line(title),
+        title=tasks.one_line(title),
         line=places.line(title),
         scope=FORMAT,
-        description=join_sections(fields, PARTS),
+        description=tasks.join_sections(fields, PARTS),
         type="subtask" if any(link.kind == "parent" for link in links) else "task",
         status_raw=status,
         priority=priority_of(fields.get("priority")),
@@ -92,4 +85,4 @@ def _task(fields: Json, native_id: str, metadata: Json, links: list[TaskLink], p
     )
 
 
-TASKMASTER = task_format(FORMAT, 3, detect, read, verified="2026-11")
+TASKMASTER = tasks.task_format(FORMAT, 3, detect, read, verified="2026-11")

@@ -69,8 +69,7 @@ def parse_blocks(lines: Sequence[str]) -> Iterator[Block]:
 def _split_sessions(lines: Sequence[str]) -> Iterator[Sequence[str]]:
     """Yield the lines of each session: an editor may have cut the blanks of some only."""
     starts = [place for place, line in enumerate(lines) if HEADER.match(line)]
-    for start, end in pairwise(dict.fromkeys([0, *starts, len(lines)])):
-        yield lines[start:end]
+    return (lines[start:end] for start, end in pairwise(dict.fromkeys([0, *starts, len(lines)])))
 
 
 def _strip_marks(line: str, kind: Kind | None) -> str:

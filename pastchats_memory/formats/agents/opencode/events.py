@@ -270,5 +270,4 @@ class Captured:
         for session, info in self.sessions.items():
             own = [(key, message) for key, message in self.messages.items() if message.get("sessionID") == session]
             yield info, [StoredMessage(message, parts.get(key, []), _line_in_capture) for key, message in own]
-        for session, info in self.steps.sessions.items():
-            yield info, list(self.steps.messages(session))
+        yield from ((info, list(self.steps.messages(name))) for name, info in self.steps.sessions.items())

@@ -33,8 +33,7 @@ def read_rows(database: ForeignDatabase) -> Iterator[Json]:
 def _read_table(
     database: ForeignDatabase, table: str, columns: Sequence[str], order: Sequence[str] = ()
 ) -> Iterator[Json]:
-    for row in database.rows(table, columns, order=order):
-        yield dict(zip(columns, row, strict=True))
+    return (dict(zip(columns, row, strict=True)) for row in database.rows(table, columns, order=order))
 
 
 class _Responses:
@@ -118,9 +117,8 @@ class _Turns:
             message = text_of(parent)
 
     def _borrowed(self, part: Json) -> Iterator[object]:
-        for piece in objects_of(part.get("text_ref")):
-            if isinstance(fragment := piece.get("fragment"), int):
-                yield from _read_fragment(self._database, fragment)
+        named = (piece.get("fragment") for piece in objects_of(part.get("text_ref")))
+        return (row for name in named if isinstance(name, int) for row in _read_fragment(self._database, name))
 
     def _attached(self, part: Json) -> Iterator[object]:
         if name := text_of(mapping_of(part.get("attachment")).get("id")):

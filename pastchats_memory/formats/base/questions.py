@@ -36,8 +36,8 @@ def parse_questions(inputs: Json) -> Questions:
     """Return the questions in the input of a call of a question tool."""
     questions = objects_of(inputs.get("questions")) or [inputs]
     named = [(question, text_of(question.get("id")) or text_of(question.get("header"))) for question in questions]
-    asked = ((name or str(place), text_of(question.get("question"))) for place, (question, name) in enumerate(named))
-    return tuple((key, words) for key, words in asked if words)
+    pairs = ((name or str(place), text_of(question.get("question"))) for place, (question, name) in enumerate(named))
+    return tuple((key, words) for key, words in pairs if words)
 
 
 def parse_answers(questions: Questions, text: str, parsers: Sequence[AnswerParser]) -> str:

@@ -109,8 +109,10 @@ def find_speaker(fields: Json) -> Speaker | None:
     Known words win over flags, and flags over unknown words. The object itself wins over an object in it.
     """
     words = [(key, word) for key in _list_role_keys(fields) if (word := _read_word(fields[key]))]
-    spoken = ((key, word, role) for key, word in words if (role := _role_under(key, word)))
-    named = [Speaker(role, key, word, 2 if _is_certain(fields, key, word, role) else 1) for key, word, role in spoken]
+    known_words = ((key, word, role) for key, word in words if (role := _role_under(key, word)))
+    named = [
+        Speaker(role, key, word, 2 if _is_certain(fields, key, word, role) else 1) for key, word, role in known_words
+    ]
     held = _find_speakers_below(fields, "holder_keys")
     if best := [speaker for speaker in (*named, *held) if speaker.certainty > 1] or named:
         return best[0]

@@ -14,7 +14,7 @@ _TEAMMATE = opening_of(["teammate-message"])
 
 
 def parse_task_result(text: str) -> tuple[str, bool] | None:
-    """Return the result in a notification, and whether the task failed; None for other texts, without a result, and for an agent's task."""
+    """Return the result in a notification, and whether its task failed; None without one, and for an agent's task."""
     summary, result = (unescape(span(text, tag)).strip() for tag in ("summary", "result"))
     if not text.startswith(NOTIFICATION) or not result or summary.startswith(AGENT):
         return None

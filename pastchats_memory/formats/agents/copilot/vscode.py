@@ -120,8 +120,8 @@ def _replies(pieces: list[object]) -> Iterator[str]:
     for piece in map(mapping_of, pieces):
         chosen = mapping_of(piece.get("data"))
         questions = map(mapping_of, list_of(piece.get("questions")) if piece.get("kind") == "questionCarousel" else [])
-        asked = ((_words(each.get("message")) or _words(each.get("title")), each.get("id")) for each in questions)
-        given = ((words, chosen.get(text_of(own_id))) for words, own_id in asked)
+        pairs = ((_words(each.get("message")) or _words(each.get("title")), each.get("id")) for each in questions)
+        given = ((words, chosen.get(text_of(own_id))) for words, own_id in pairs)
         if replies := [f"{question}\n{reply}".strip() for question, value in given if (reply := _chosen(value))]:
             yield "\n\n".join(replies)
 

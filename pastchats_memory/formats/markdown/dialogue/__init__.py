@@ -515,8 +515,8 @@ def _keep_locked_levels(markers: list[RoleMarker]) -> list[RoleMarker]:
     for marker in markers:
         levels.setdefault(marker.role, marker.level)
     deepest = max((level for role, level in levels.items() if role in SPEAKERS), default=0)
-    kept = {role: level for role, level in levels.items() if role != "tool" or level <= deepest}
-    return [marker for marker in markers if marker.has_verb or marker.level == kept.get(marker.role)]
+    allowed = {role: level for role, level in levels.items() if role != "tool" or level <= deepest}
+    return [marker for marker in markers if marker.has_verb or marker.level == allowed.get(marker.role)]
 
 
 def _parse_stamp(line: str) -> str | None:

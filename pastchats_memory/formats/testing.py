@@ -159,10 +159,10 @@ def dump_expected(format_: Format, path: Path) -> str:
 def to_plain(row: Row) -> dict[str, object]:
     """Return the fields of a row that are set, as an `.expected` file has them.
 
-    Paths, working directories of tasks and edits are left out: they depend on where the files lie, or are too long.
+    Paths, working directories of tasks and calls are left out: they depend on where the files lie, or are too long.
     """
     values = mapping_of(_to_json(row))
-    left_out = {"path", "edits", *(["cwd"] if isinstance(row, Task) else [])}
+    left_out = {"path", "calls", *(["cwd"] if isinstance(row, Task) else [])}
     unset: tuple[object, ...] = (None, "", []) if isinstance(row, Task) else (None,)
     defaults: dict[str, object] = {} if isinstance(row, Task) else {"branch": "main", "metadata": {}}
     present = {key: value for key, value in values.items() if key not in left_out and value not in unset}

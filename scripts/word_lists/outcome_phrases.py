@@ -19,9 +19,8 @@ from typing import NamedTuple, Protocol
 REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(REPOSITORY), str(REPOSITORY / "benchmarks" / "outcome")]
 
-from pastchats_memory.episodes import outcome  # noqa: E402 - the path comes first
-from pastchats_memory.episodes.outcome import EpisodeTurn, RuleOutcome, answers, derive_outcome, feedback  # noqa: E402 - the path comes first
-from pastchats_memory.episodes.outcome.patterns import Group, Kind, Phrases, join_groups, read_phrases  # noqa: E402 - the path comes first
+from pastchats_memory.episodes.outcome import EpisodeTurn, RuleOutcome, derive_outcome  # noqa: E402 - the path comes first
+from pastchats_memory.episodes.outcome.patterns import Group, Kind, Phrases, join_groups, list_phrases, read_phrases  # noqa: E402 - the path comes first
 
 Span = tuple[int, int]
 
@@ -87,7 +86,7 @@ def check_outcome_phrases(folders: Sequence[Path], kinds: Sequence[Kind] = ("evi
     """Return the phrases of the kinds that no labelled episode needs."""
     episodes: list[Labelled] = list(import_module("labelled").read_labelled(folders))
     place = 0
-    patterns = _list_patterns()
+    patterns = list_phrases()
     recorders = {pattern: _Recorder(pattern.compiled, lambda: place) for pattern in patterns}
     for pattern, recorder in recorders.items():
         pattern.__dict__["compiled"] = recorder
@@ -106,12 +105,6 @@ def check_outcome_phrases(folders: Sequence[Path], kinds: Sequence[Kind] = ("evi
 
 def _derive(episode: Labelled) -> RuleOutcome:
     return derive_outcome(episode.turns, episode.next_message, episode.tasks)
-
-
-def _list_patterns() -> list[Phrases]:
-    modules = (outcome, answers, feedback)
-    found = (value for module in modules for value in vars(module).values() if isinstance(value, Phrases))
-    return list(dict.fromkeys(found))
 
 
 def _find_unneeded(

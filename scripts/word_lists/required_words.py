@@ -19,7 +19,7 @@ from typing import Any
 REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPOSITORY))
 
-from pastchats_memory.episodes.outcome.patterns import REQUIRED_WORDS, Pattern  # noqa: E402 - the path comes first
+from pastchats_memory.episodes.outcome.patterns import REQUIRED_WORDS, Pattern, list_phrases  # noqa: E402 - the path comes first
 from pastchats_memory.text.words import fold_case  # noqa: E402 - the path comes first
 
 MODULES = ("", ".answers", ".checks", ".episode", ".feedback", ".requests")
@@ -122,12 +122,13 @@ def _join(starts: Strings, ends: Strings) -> Strings:
 def list_patterns() -> dict[str, Pattern]:
     """Return the expressions of `episodes.outcome` by module and name."""
     modules = [import_module(f"pastchats_memory.episodes.outcome{module}") for module in MODULES]
-    return {
+    found = {
         f"{module.__name__}.{name}": value
         for module in modules
         for name, value in vars(module).items()
         if isinstance(value, Pattern)
     }
+    return found | {f"{one.kind} {one.meaning}": one for one in list_phrases()}
 
 
 def build_table() -> str:

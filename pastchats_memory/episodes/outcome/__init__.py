@@ -13,31 +13,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from pastchats_memory.episodes import STOPPED
-from pastchats_memory.episodes.outcome.answers import (
-    EXIT_KEY,
-    admits_failure,
-    announces_step,
-    awaits_decision,
-    ends_with_question,
-    find_admission,
-    find_any_claim,
-    find_claim,
-    find_commit,
-    find_commit_call,
-    find_final_edit,
-    find_last_edit,
-    find_own_revert,
-    find_remaining_work,
-    get_last_answer,
-    has_tool_use,
-    is_commit_command,
-    is_cut_in_block,
-    is_edit,
-    is_finished,
-    list_commit_calls,
-    list_edits,
-    requests_input,
-)
+from pastchats_memory.episodes.outcome import answers, feedback
 from pastchats_memory.episodes.outcome.checks import find_error, has_running_check, is_partly_rerun, standing_checks
 from pastchats_memory.episodes.outcome.episode import (
     MAX_SCANNED,
@@ -53,43 +29,8 @@ from pastchats_memory.episodes.outcome.episode import (
     quote_next_message,
     recorded_values,
 )
-from pastchats_memory.episodes.outcome.feedback import (
-    agrees,
-    approves,
-    asks_for_git,
-    asks_to_commit,
-    builds_on,
-    complains,
-    complains_of_nothing,
-    concerns_work,
-    continues_from_answer,
-    continues_work,
-    finds_fault,
-    goes_on,
-    is_commit_request,
-    is_sure_complaint,
-    mentions_request,
-    names_commit,
-    objects,
-    objects_likely,
-    pastes_error_of_advice,
-    pastes_error_of_work,
-    pastes_other_error,
-    picks_offer,
-    praises_result,
-    refuses_result,
-    repeats_request,
-    reports_own_action,
-    reports_partial_success,
-    reports_same_problem,
-    says_still,
-    shares_request_word,
-    shows_success,
-    states_trouble,
-    takes_work_back,
-)
 from pastchats_memory.episodes.outcome.names import list_names, list_new_names
-from pastchats_memory.episodes.outcome.patterns import Pattern, Phrases, load_pattern
+from pastchats_memory.episodes.outcome.patterns import EVIDENCE, GUARDS, Pattern, load_pattern
 from pastchats_memory.episodes.outcome.reply import Reply
 from pastchats_memory.episodes.outcome.requests import is_greeting, is_inquiry, is_question
 from pastchats_memory.text.shell import classify_check, is_read_only, is_shell
@@ -104,12 +45,6 @@ MIN_RESULT = 400
 """Characters of an answer that is a result by itself, such as a plan, a review or a comparison."""
 MAX_SHORT_ANSWER = 1000
 """Characters. A longer answer that begins by giving up goes on to do something else."""
-_OBSTACLE = Phrases("evidence", "obstacle")
-_EXPECTED_FAILURE = Phrases("guards", "expected_failure")
-_EARLIER_FAILURE = Phrases("guards", "earlier_failure")
-_WANTED_REFUSAL = Phrases("guards", "wanted_refusal")
-_WANTED_FAILURE = Phrases("guards", "wanted_failure")
-_UNTRIED = Phrases("guards", "untried")
 _FAILURE_WORD = load_pattern("outcome", "failure_word")
 _INTERRUPTED = load_pattern("outcome", "interrupted")
 _MID_SENTENCE = Pattern(r"[\w,;(\[{]\Z")
@@ -166,7 +101,11 @@ def has_no_answer(episode: Episode) -> tuple[QuotedLine, ...]:
     last, turn = dialogue[-1] if dialogue else (0, EpisodeTurn("", "", ""))
     flags = frozenset().union(*(recorded_values(one, "flags") for one in episode.turns[last:]))
     is_cut = turn.role == "user" and not STOPPED.isdisjoint(flags)
-    return quote_line(turn.content, last) if is_cut and not (objects(episode) or objects_likely(episode)) else ()
+    return (
+        quote_line(turn.content, last)
+        if is_cut and not (feedback.objects(episode) or feedback.objects_likely(episode))
+        else ()
+    )
 
 
 def rejects_result(episode: Episode) -> tuple[QuotedLine, ...]:
@@ -174,41 +113,43 @@ def rejects_result(episode: Episode) -> tuple[QuotedLine, ...]:
 
     With visible work, a fault may concern a part only. After a question of the agent, the words are an answer.
     """
-    if ends_with_question(episode) and not is_sure_complaint(episode):
+    if answers.ends_with_question(episode) and not feedback.is_sure_complaint(episode):
         return ()
-    if refused := refuses_result(episode):
+    if refused := feedback.refuses_result(episode):
         return refused
-    if not concerns_work(episode):
+    if not feedback.concerns_work(episode):
         return ()
     is_partly_good = _find_work(episode) and all(check.passed for check in standing_checks(episode))
-    return (() if is_partly_good else finds_fault(episode) or objects(episode)) or _reports_trouble(episode)
+    return (() if is_partly_good else feedback.finds_fault(episode) or feedback.objects(episode)) or _reports_trouble(
+        episode
+    )
 
 
 def _reports_trouble(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a statement of trouble that concerns the request or the answer."""
-    if not get_last_answer(episode)[1] or requests_input(episode):
+    if not answers.get_last_answer(episode)[1] or answers.requests_input(episode):
         return ()
-    trouble = states_trouble(episode)
-    if trouble and (mentions_request(episode) or not _find_work(episode)):
+    trouble = feedback.states_trouble(episode)
+    if trouble and (feedback.mentions_request(episode) or not _find_work(episode)):
         return trouble
-    return says_still(episode) if _find_work(episode) else ()
+    return feedback.says_still(episode) if _find_work(episode) else ()
 
 
 def accepts_result(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find the user's praise, unless they only report a requested action, or a check that they ran with success."""
-    is_report = requests_input(episode) and reports_own_action(episode)
-    return shows_success(episode) or (() if is_report else praises_result(episode))
+    is_report = answers.requests_input(episode) and feedback.reports_own_action(episode)
+    return feedback.shows_success(episode) or (() if is_report else feedback.praises_result(episode))
 
 
 def meets_objection(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find an objection to visible work: a part of it may be good."""
-    return (objects(episode) or objects_likely(episode)) if _find_work(episode) else ()
+    return (feedback.objects(episode) or feedback.objects_likely(episode)) if _find_work(episode) else ()
 
 
 def breaks_off(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find work that was cut off from outside, unless the user judges it in the next message."""
-    is_judged = praises_result(episode) and not continues_work(episode)
-    if is_judged or ("api_error" not in episode.last_flags and complains(episode)):
+    is_judged = feedback.praises_result(episode) and not feedback.continues_work(episode)
+    if is_judged or ("api_error" not in episode.last_flags and feedback.complains(episode)):
         return ()
     return _find_interruption(episode) or _find_cut_block(episode) or _find_open_end(episode)
 
@@ -225,17 +166,17 @@ def _find_interruption(episode: Episode) -> tuple[QuotedLine, ...]:
     if "api_error" in episode.last_flags:
         return quote_line(text, place, max(0, len(text) - 1))
     is_flagged = "interrupted" in episode.last_flags
-    is_committed = find_commit(episode) and not (
-        is_flagged and any(at == place for at, _ in list_commit_calls(episode))
+    is_committed = answers.find_commit(episode) and not (
+        is_flagged and any(at == place for at, _ in answers.list_commit_calls(episode))
     )
-    if place == 0 or awaits_decision(episode) or is_committed or EXIT_KEY.match(text):
+    if place == 0 or answers.awaits_decision(episode) or is_committed or answers.EXIT_KEY.match(text):
         return ()
     ending = text[-MAX_SHORT_ANSWER:] if last.role == "tool" or is_flagged else text if len(text) <= OPENING else ""
     if found := _INTERRUPTED.find_last(ending):
         return quote_line(ending, place, found.start())
     calls = (label.partition(" ")[2] for at, label in episode.calls() if at == place)
     has_open_call = any(not command or command not in text for command in calls)
-    is_complete = is_finished(episode) and not (_MID_SENTENCE.search(text) or has_open_call)
+    is_complete = answers.is_finished(episode) and not (_MID_SENTENCE.search(text) or has_open_call)
     is_cut = is_flagged and not (last.role == "assistant" and is_complete)
     return quote_line(text, place, max(0, len(text) - 1)) if is_cut else ()
 
@@ -244,28 +185,35 @@ def _find_open_end(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a session that ends while the agent works, or an unfinished answer that the user lets go on."""
     place = episode.last_place
     last = episode.turns[place]
-    if last.role != "assistant" or last.kind == "plan" or is_finished(episode) or requests_input(episode):
+    if (
+        last.role != "assistant"
+        or last.kind == "plan"
+        or answers.is_finished(episode)
+        or answers.requests_input(episode)
+    ):
         return ()
-    is_at_work = not episode.next_message and (has_tool_use(episode) or announces_step(episode))
+    is_at_work = not episode.next_message and (answers.has_tool_use(episode) or answers.announces_step(episode))
     text = last.content.rstrip()
-    return quote_line(text, place, max(0, len(text) - 1)) if is_at_work or continues_work(episode) else ()
+    return quote_line(text, place, max(0, len(text) - 1)) if is_at_work or feedback.continues_work(episode) else ()
 
 
 def _find_cut_block(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a last answer that stops within a code block."""
-    place, text = get_last_answer(episode)
-    if not is_cut_in_block(episode) or place != episode.last_place or find_commit(episode):
+    place, text = answers.get_last_answer(episode)
+    if not answers.is_cut_in_block(episode) or place != episode.last_place or answers.find_commit(episode):
         return ()
     return quote_line(text, place, len(text.rstrip()) - 1)
 
 
 def fails_to_push(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a commit or push that failed, and that no later one made up for."""
-    calls = list_commit_calls(episode)
+    calls = answers.list_commit_calls(episode)
     failed = [
-        (at, row) for at, row in episode.tool_results() if row.kind == "error" and is_commit_command(_command_of(row))
+        (at, row)
+        for at, row in episode.tool_results()
+        if row.kind == "error" and answers.is_commit_command(_command_of(row))
     ]
-    is_wanted = asks_for_git(episode) and not find_commit(episode)
+    is_wanted = feedback.asks_for_git(episode) and not answers.find_commit(episode)
     if not failed or not calls or not is_wanted or episode.is_repaired(failed[0][0]):
         return ()
     place, row = failed[0]
@@ -277,7 +225,7 @@ def ends_in_error(episode: Episode) -> tuple[QuotedLine, ...]:
     place = episode.last_place
     last = episode.turns[place]
     is_inspection = last.content.startswith("$ ") and is_read_only(_command_of(last))
-    is_done = _is_fulfilled(episode) or find_any_claim(episode) or _is_typed(episode, last)
+    is_done = _is_fulfilled(episode) or answers.find_any_claim(episode) or _is_typed(episode, last)
     if episode.next_message or not _ends_in_error(episode) or is_inspection or is_done:
         return ()
     return _quote_error(last, place)
@@ -295,9 +243,9 @@ def fails_repeatedly(episode: Episode) -> tuple[QuotedLine, ...]:
 
 def admits_partial_failure(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find an answer that did something, and names something undone."""
-    if ends_with_question(episode):
+    if answers.ends_with_question(episode):
         return ()
-    undone = find_admission(episode) or find_remaining_work(episode)
+    undone = answers.find_admission(episode) or answers.find_remaining_work(episode)
     work = _find_work(episode) if undone else ()
     return work[:1] + undone if work else ()
 
@@ -308,21 +256,21 @@ def fails_check(episode: Episode) -> tuple[QuotedLine, ...]:
     Ignore a check that was meant to fail, one that the user ran, and one that passes in another folder.
     """
     checks = standing_checks(episode)
-    place, text = get_last_answer(episode)
+    place, text = answers.get_last_answer(episode)
     is_silent = bool(checks) and place < checks[0].place
-    is_claimed = find_claim(episode) and not ends_with_question(episode)
+    is_claimed = answers.find_claim(episode) and not answers.ends_with_question(episode)
     is_committed = place > checks[0].place and recorded_values(episode.turns[place], "commits") if checks else ()
-    if not checks or checks[0].passed or is_committed or approves(episode) or (is_claimed and not is_silent):
+    if not checks or checks[0].passed or is_committed or feedback.approves(episode) or (is_claimed and not is_silent):
         return ()
-    if _EXPECTED_FAILURE.search(text[:OPENING]) or _EARLIER_FAILURE.search(text):
+    if GUARDS["expected_failure"].search(text[:OPENING]) or GUARDS["earlier_failure"].search(text):
         return ()
-    if _WANTED_FAILURE.search(episode.request) or _is_typed(episode, episode.turns[checks[0].place]):
+    if GUARDS["wanted_failure"].search(episode.request) or _is_typed(episode, episode.turns[checks[0].place]):
         return ()
     if any(check.passed and check.family == checks[0].family for check in checks):
         return ()
-    is_unrepaired = bool(list_edits(episode)) and _has_no_edit_after(episode, checks[0].place)
+    is_unrepaired = bool(answers.list_edits(episode)) and _has_no_edit_after(episode, checks[0].place)
     prose = _CODE_BLOCK.sub("", text[:MAX_SCANNED])
-    is_reported = not is_inquiry(episode) and (_FAILURE_WORD.search(prose) or ends_with_question(episode))
+    is_reported = not is_inquiry(episode) and (_FAILURE_WORD.search(prose) or answers.ends_with_question(episode))
     return checks[0].evidence if is_silent or is_unrepaired or is_reported else ()
 
 
@@ -332,52 +280,62 @@ def fails_command(episode: Episode) -> tuple[QuotedLine, ...]:
     The answer must name the obstacle, or the request must name the command.
     """
     failed = _find_last_failure(episode)
-    if not failed or (find_claim(episode) and not ends_with_question(episode)) or is_inquiry(episode):
+    if not failed or (answers.find_claim(episode) and not answers.ends_with_question(episode)) or is_inquiry(episode):
         return ()
     place, row = failed[0]
-    text = get_last_answer(episode)[1]
-    if _WANTED_REFUSAL.search(episode.request) or classify_check(_command_of(row)) or _is_typed(episode, row):
+    text = answers.get_last_answer(episode)[1]
+    if GUARDS["wanted_refusal"].search(episode.request) or classify_check(_command_of(row)) or _is_typed(episode, row):
         return ()
-    if _is_fulfilled(episode) and not shares_request_word(episode, _command_of(row)):
+    if _is_fulfilled(episode) and not feedback.shares_request_word(episode, _command_of(row)):
         return ()
-    if len(text) > MAX_SHORT_ANSWER or _EXPECTED_FAILURE.search(text[:OPENING]):
+    if len(text) > MAX_SHORT_ANSWER or GUARDS["expected_failure"].search(text[:OPENING]):
         return ()
     opening = text[: 2 * OPENING]
-    is_reported = _OBSTACLE.search(opening) or _FAILURE_WORD.search(opening) or ends_with_question(episode)
+    is_reported = (
+        EVIDENCE["obstacle"].search(opening) or _FAILURE_WORD.search(opening) or answers.ends_with_question(episode)
+    )
     output = _EXIT_CODE.sub("", row.content.partition("\n")[2])[-MAX_SCANNED:]
     is_requested = not episode.next_message and bool(find_error(output))
-    is_requested = is_requested and shares_request_word(episode, _command_of(row))
+    is_requested = is_requested and feedback.shares_request_word(episode, _command_of(row))
     return _quote_error(row, place) if is_reported or is_requested else ()
 
 
 def gives_up(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a short last answer that begins by saying that the work could not be done."""
-    text = get_last_answer(episode)[1]
+    text = answers.get_last_answer(episode)[1]
     is_short = len(text) <= MAX_SHORT_ANSWER
-    return find_admission(episode) if is_short and admits_failure(text.lstrip().partition("\n\n")[0]) else ()
+    return (
+        answers.find_admission(episode)
+        if is_short and answers.admits_failure(text.lstrip().partition("\n\n")[0])
+        else ()
+    )
 
 
 def passes_checks(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find green checks after the last edit, unless the user doubts the work."""
     checks = _find_green_checks(episode)
-    is_last = bool(checks) and (not list_edits(episode) or _has_no_edit_after(episode, checks[0].place))
-    return checks if is_last and complains_of_nothing(episode) and not _is_unfinished(episode) else ()
+    is_last = bool(checks) and (not answers.list_edits(episode) or _has_no_edit_after(episode, checks[0].place))
+    return checks if is_last and feedback.complains_of_nothing(episode) and not _is_unfinished(episode) else ()
 
 
 def commits_on_request(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find the commit or push that was asked for. A complaint that names no commit is about the committed work."""
-    is_wanted = is_commit_request(episode) and not names_commit(episode) and not ends_with_question(episode)
-    return find_commit(episode) if is_wanted else ()
+    is_wanted = (
+        feedback.is_commit_request(episode)
+        and not feedback.names_commit(episode)
+        and not answers.ends_with_question(episode)
+    )
+    return answers.find_commit(episode) if is_wanted else ()
 
 
 def commits_work(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a commit, a push or a pull request of the work, unless the user doubts it."""
-    return () if _is_open(episode) else find_commit(episode)
+    return () if _is_open(episode) else answers.find_commit(episode)
 
 
 def _is_open(episode: Episode) -> bool:
     """Return whether something speaks against finished work: an objection, damage, a task, an invitation to try."""
-    return not goes_on(episode) or _is_unfinished(episode)
+    return not feedback.goes_on(episode) or _is_unfinished(episode)
 
 
 def _is_unfinished(episode: Episode) -> bool:
@@ -388,9 +346,9 @@ def _is_unfinished(episode: Episode) -> bool:
 
 def _is_untried(episode: Episode) -> bool:
     """Return whether a task is open, a command failed last, or the answer invites to try."""
-    ending = get_last_answer(episode)[1][-2 * OPENING :]
+    ending = answers.get_last_answer(episode)[1][-2 * OPENING :]
     is_open = not UNFINISHED.isdisjoint(episode.tasks) or _find_last_failure(episode)
-    return bool(is_open or (not _find_green_checks(episode) and _UNTRIED.search(ending)))
+    return bool(is_open or (not _find_green_checks(episode) and GUARDS["untried"].search(ending)))
 
 
 def takes_work_up(episode: Episode) -> tuple[QuotedLine, ...]:
@@ -398,14 +356,17 @@ def takes_work_up(episode: Episode) -> tuple[QuotedLine, ...]:
 
     A next request that names nothing of the work shows nothing, and neither does the agent's own word.
     """
-    is_waiting = requests_input(episode) or awaits_decision(episode)
+    is_waiting = answers.requests_input(episode) or answers.awaits_decision(episode)
     is_there = (
-        find_commit(episode) or find_final_edit(episode) or find_last_edit(episode) or _find_green_checks(episode)
+        answers.find_commit(episode)
+        or answers.find_final_edit(episode)
+        or answers.find_last_edit(episode)
+        or _find_green_checks(episode)
     )
     if is_waiting or not is_there or _is_open(episode):
         return ()
-    accepts = continues_from_answer(episode) or agrees(episode) or picks_offer(episode)
-    return quote_next_message(episode) if accepts or builds_on(episode, list_names(episode)) else ()
+    accepts = feedback.continues_from_answer(episode) or feedback.agrees(episode) or feedback.picks_offer(episode)
+    return quote_next_message(episode) if accepts or feedback.builds_on(episode, list_names(episode)) else ()
 
 
 def is_approved(episode: Episode) -> tuple[QuotedLine, ...]:
@@ -414,11 +375,11 @@ def is_approved(episode: Episode) -> tuple[QuotedLine, ...]:
     A yes to a short answer without any work lets the agent begin, and shows nothing.
     """
     is_plan = episode.turns[episode.last_place].kind == "plan"
-    has_answer = is_plan or len(get_last_answer(episode)[1]) >= MIN_RESULT
-    has_result = has_tool_use(episode) or has_answer or asks_to_commit(episode)
-    is_waiting = requests_input(episode) and not find_last_edit(episode)
+    has_answer = is_plan or len(answers.get_last_answer(episode)[1]) >= MIN_RESULT
+    has_result = answers.has_tool_use(episode) or has_answer or feedback.asks_to_commit(episode)
+    is_waiting = answers.requests_input(episode) and not answers.find_last_edit(episode)
     is_open = _is_damaged(episode) or is_greeting(episode) or is_waiting or not has_result
-    return quote_next_message(episode) if approves(episode) and not is_open else ()
+    return quote_next_message(episode) if feedback.approves(episode) and not is_open else ()
 
 
 def builds_on_answer(episode: Episode) -> tuple[QuotedLine, ...]:
@@ -426,11 +387,11 @@ def builds_on_answer(episode: Episode) -> tuple[QuotedLine, ...]:
 
     If the user wanted something done, an offer is a plan, and a yes to it shows nothing.
     """
-    is_waiting = requests_input(episode) or awaits_decision(episode)
-    if not is_question(episode) or not is_finished(episode) or is_waiting or _ends_in_error(episode):
+    is_waiting = answers.requests_input(episode) or answers.awaits_decision(episode)
+    if not is_question(episode) or not answers.is_finished(episode) or is_waiting or _ends_in_error(episode):
         return ()
-    is_accepted = continues_from_answer(episode) or agrees(episode)
-    is_used = not ends_with_question(episode) and builds_on(episode, list_new_names(episode))
+    is_accepted = feedback.continues_from_answer(episode) or feedback.agrees(episode)
+    is_used = not answers.ends_with_question(episode) and feedback.builds_on(episode, list_new_names(episode))
     return quote_next_message(episode) if is_accepted or is_used else ()
 
 
@@ -439,11 +400,11 @@ def _find_work(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a claim, a commit, an edit or a green check."""
     green = [check.evidence for check in standing_checks(episode) if check.passed]
     return (
-        find_claim(episode)
-        or find_commit(episode)
-        or find_final_edit(episode)
+        answers.find_claim(episode)
+        or answers.find_commit(episode)
+        or answers.find_final_edit(episode)
         or (green[0] if green else ())
-        or (find_any_claim(episode) if has_tool_use(episode) else ())
+        or (answers.find_any_claim(episode) if answers.has_tool_use(episode) else ())
     )
 
 
@@ -451,12 +412,14 @@ def _find_work(episode: Episode) -> tuple[QuotedLine, ...]:
 def _find_green_checks(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a complete answer after which the last run of every check is green."""
     checks = standing_checks(episode)
-    return checks[0].evidence if checks and all(check.passed for check in checks) and is_finished(episode) else ()
+    return (
+        checks[0].evidence if checks and all(check.passed for check in checks) and answers.is_finished(episode) else ()
+    )
 
 
 def _is_damaged(episode: Episode) -> bool:
     """Return whether a red check, an unanswered error or an undo follows the work."""
-    return _has_red_check(episode) or _ends_in_error(episode) or bool(find_own_revert(episode))
+    return _has_red_check(episode) or _ends_in_error(episode) or bool(answers.find_own_revert(episode))
 
 
 def _has_red_check(episode: Episode) -> bool:
@@ -468,14 +431,14 @@ def _has_red_check(episode: Episode) -> bool:
 
 def _has_no_edit_after(episode: Episode, place: int) -> bool:
     """Return whether nothing was edited after the tool result at the place."""
-    edits = list_edits(episode)
+    edits = answers.list_edits(episode)
     return not edits or episode.find_step(place) > edits[-1][0]
 
 
 def _ends_in_error(episode: Episode) -> bool:
     """Return whether the last error has no answer."""
     last = episode.turns[episode.last_place]
-    return last.kind == "error" and not EXIT_KEY.match(last.content)
+    return last.kind == "error" and not answers.EXIT_KEY.match(last.content)
 
 
 @cached
@@ -491,7 +454,7 @@ def _find_last_failure(episode: Episode) -> tuple[tuple[int, EpisodeTurn], ...]:
 
 def _is_fulfilled(episode: Episode) -> bool:
     """Return whether work was committed, or passed a check. What fails behind it is another matter."""
-    return bool(find_commit(episode) or find_commit_call(episode)) or any(
+    return bool(answers.find_commit(episode) or answers.find_commit_call(episode)) or any(
         check.passed for check in standing_checks(episode)
     )
 
@@ -507,7 +470,7 @@ def _command_of(row: EpisodeTurn) -> str:
 
 def _changes_something(label: str) -> bool:
     tool, _, subject = label.partition(" ")
-    return is_edit(label) or (is_shell(tool) and not is_read_only(subject) and "--abort" not in subject)
+    return answers.is_edit(label) or (is_shell(tool) and not is_read_only(subject) and "--abort" not in subject)
 
 
 def _quote_error(row: EpisodeTurn, place: int) -> tuple[QuotedLine]:
@@ -520,15 +483,15 @@ RULES: tuple[OutcomeRule, ...] = (
     # Nothing was tried, so nothing can have failed.
     OutcomeRule("unanswered", "stopped", 0.94, has_no_answer),
     # The user's next words or actions outweigh all claims of the agent.
-    OutcomeRule("undone", "failed", 0.96, takes_work_back),
+    OutcomeRule("undone", "failed", 0.96, feedback.takes_work_back),
     OutcomeRule("broke_off", "stopped", 0.8, breaks_off),
     OutcomeRule("committed_on_request", "worked", 0.8, commits_on_request),
-    OutcomeRule("asked_again", "failed", 0.88, repeats_request),
-    OutcomeRule("half_works", "mixed", 0.8, reports_partial_success),
-    OutcomeRule("still_so", "failed", 0.94, reports_same_problem),
-    OutcomeRule("other_error", "mixed", 0.8, pastes_other_error),
-    OutcomeRule("error_pasted", "failed", 0.8, pastes_error_of_work),
-    OutcomeRule("advice_erred", "failed", 0.67, pastes_error_of_advice),
+    OutcomeRule("asked_again", "failed", 0.88, feedback.repeats_request),
+    OutcomeRule("half_works", "mixed", 0.8, feedback.reports_partial_success),
+    OutcomeRule("still_so", "failed", 0.94, feedback.reports_same_problem),
+    OutcomeRule("other_error", "mixed", 0.8, feedback.pastes_other_error),
+    OutcomeRule("error_pasted", "failed", 0.8, feedback.pastes_error_of_work),
+    OutcomeRule("advice_erred", "failed", 0.67, feedback.pastes_error_of_advice),
     OutcomeRule("rejected", "failed", 0.96, rejects_result),
     OutcomeRule("accepted", "worked", 0.97, accepts_result),
     OutcomeRule("objected", "mixed", 0.8, meets_objection),

@@ -17,18 +17,8 @@ from pastchats_memory.episodes.outcome.episode import (
     quote_line,
     recorded_values,
 )
-from pastchats_memory.episodes.outcome.patterns import Pattern, Phrases, load_pattern
+from pastchats_memory.episodes.outcome.patterns import EVIDENCE, GUARDS, Pattern, load_pattern
 from pastchats_memory.text.shell import is_editor
-
-_CLAIM = Phrases("evidence", "claim")
-_ADMISSION = Phrases("evidence", "admission")
-_REMAINING_WORK = Phrases("evidence", "remaining_work")
-_OFFER_OF_MORE = Phrases("evidence", "offer_of_more")
-_NEGATION = Phrases("guards", "negation")
-_WAITING = Phrases("guards", "waiting")
-_ANNOUNCEMENT = Phrases("guards", "announcement")
-_REQUEST_FOR_INPUT = Phrases("guards", "request_for_input")
-_UNDO_REQUEST = Phrases("guards", "undo_request")
 
 _COMMIT_REPORT = load_pattern("answers", "commit_report")
 _COMMIT_COMMAND = load_pattern("answers", "commit_command")
@@ -84,21 +74,21 @@ def is_finished(episode: Episode) -> bool:
         or is_cut_in_block(episode)
         or ending.endswith((":", "："))
         or _RAW_CALL.search(ending[-MAX_QUOTATION:])
-        or _WAITING.search(ending[-OPENING:])
+        or GUARDS["waiting"].search(ending[-OPENING:])
         or announces_step(episode)
     )
 
 
 def announces_step(episode: Episode) -> bool:
     """Return whether the last answer ends with the agent's next step."""
-    return bool(_ANNOUNCEMENT.search(get_last_answer(episode)[1].rstrip()[-OPENING:]))
+    return bool(GUARDS["announcement"].search(get_last_answer(episode)[1].rstrip()[-OPENING:]))
 
 
 @cached
 def requests_input(episode: Episode) -> bool:
     """Return whether the last answer requests files, a try or permission."""
     ending = get_last_answer(episode)[1].rstrip()[-2 * OPENING :]
-    return bool(_REQUEST_FOR_INPUT.search(ending))
+    return bool(GUARDS["request_for_input"].search(ending))
 
 
 @cached
@@ -162,7 +152,7 @@ def find_own_revert(episode: Episode) -> tuple[QuotedLine, ...]:
         and not _RESTORE_COMMAND.search(one[2])
         and _reverts_edit(episode, found)
     ]
-    if not reverts or _UNDO_REQUEST.search(episode.request):
+    if not reverts or GUARDS["undo_request"].search(episode.request):
         return ()
     step, label, _ = reverts[-1]
     later = [bare for at, _, bare in steps if at > step]
@@ -226,7 +216,7 @@ def _find_asserted(pattern: Pattern, text: str) -> re.Match[str] | None:
     """Return the first match without a negation or condition in its clause."""
     for found in pattern.finditer(text):
         clause = max(text.rfind(mark, 0, found.end() - 1) for mark in (". ", "\n", "; ", "! ", ", "))
-        if not _NEGATION.search(text[clause + 1 : found.end()]):
+        if not GUARDS["negation"].search(text[clause + 1 : found.end()]):
             return found
     return None
 
@@ -237,7 +227,7 @@ def find_claim(episode: Episode) -> tuple[QuotedLine, ...]:
     place, text = get_last_answer(episode)
     if not (is_finished(episode) and (len(episode.answers()) > 1 or has_tool_use(episode))) or requests_input(episode):
         return ()
-    found = _find_asserted(_CLAIM, text[: 2 * OPENING])
+    found = _find_asserted(EVIDENCE["claim"], text[: 2 * OPENING])
     return quote_line(text, place, found.start()) if found else ()
 
 
@@ -245,7 +235,7 @@ def find_claim(episode: Episode) -> tuple[QuotedLine, ...]:
 def find_any_claim(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a claim of success in any answer, the last answer first."""
     for place, text in reversed(episode.answers()):
-        if found := _find_asserted(_CLAIM, text[: 2 * OPENING]):
+        if found := _find_asserted(EVIDENCE["claim"], text[: 2 * OPENING]):
             return quote_line(text, place, found.start())
     return ()
 
@@ -254,19 +244,19 @@ def find_any_claim(episode: Episode) -> tuple[QuotedLine, ...]:
 def ends_with_question(episode: Episode) -> bool:
     """Return whether the last answer ends with a question other than a polite offer."""
     ending = get_last_answer(episode)[1].rstrip("*_`) \n")
-    return ending.endswith(("?", "？", "吗", "呢")) and not _OFFER_OF_MORE.search(ending[-OPENING:])
+    return ending.endswith(("?", "？", "吗", "呢")) and not EVIDENCE["offer_of_more"].search(ending[-OPENING:])
 
 
 def admits_failure(text: str) -> bool:
     """Return whether the opening of a text says that something could not be done."""
-    return _ADMISSION.search(text[:OPENING]) is not None
+    return EVIDENCE["admission"].search(text[:OPENING]) is not None
 
 
 @cached
 def find_admission(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find an admission of failure in the first sentences of the last answer."""
     place, text = get_last_answer(episode)
-    found = _ADMISSION.search(text[:OPENING])
+    found = EVIDENCE["admission"].search(text[:OPENING])
     return quote_line(text, place, found.start()) if found else ()
 
 
@@ -274,5 +264,5 @@ def find_remaining_work(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a mention of remaining work or failures in the last answer."""
     place, text = get_last_answer(episode)
     ending = text[-8 * OPENING :]
-    found = _REMAINING_WORK.search(ending)
+    found = EVIDENCE["remaining_work"].search(ending)
     return quote_line(ending, place, found.start()) if found else ()

@@ -36,7 +36,7 @@ from pastchats_memory.episodes.outcome.episode import (
     strip_client_commands,
 )
 from pastchats_memory.episodes.outcome.names import find_name, has_identifier, list_changed_files, list_names
-from pastchats_memory.episodes.outcome.patterns import Pattern, Phrases, load_pattern
+from pastchats_memory.episodes.outcome.patterns import EVIDENCE, GUARDS, Pattern, load_pattern
 from pastchats_memory.episodes.outcome.requests import is_inquiry, is_question, is_request, starts_with_request
 from pastchats_memory.text.instruction import find_instruction
 
@@ -78,45 +78,11 @@ MAX_REMARK_WORDS = 6
 WIDE = "\u2e80"
 """First character of scripts without blanks."""
 
-_UNDO = Phrases("evidence", "undo")
-_PROBLEM_PERSISTS = Phrases("evidence", "problem_persists")
-_STILL = Phrases("evidence", "still")
-_TROUBLE = Phrases("evidence", "trouble")
-_NO = Phrases("evidence", "no")
-_REFUSAL = Phrases("evidence", "refusal")
-_FAILED_TRIAL = Phrases("evidence", "failed_trial")
-_BREAKAGE = Phrases("evidence", "breakage")
-_MISMATCH = Phrases("evidence", "mismatch")
-_HALF_SUCCESS = Phrases("evidence", "half_success")
-_FLAW = Phrases("evidence", "flaw")
-_SARCASM = Phrases("evidence", "sarcasm")
-_ANGER = Phrases("evidence", "anger")
-_ERROR_REPORT = Phrases("evidence", "error_report")
-_RELIEF = Phrases("evidence", "relief")
-_PRAISE = Phrases("evidence", "praise")
-_AGREEMENT = Phrases("evidence", "agreement")
-_CHOICE = Phrases("evidence", "choice")
-_COMMIT_REQUEST = Phrases("evidence", "commit_request")
-_APPLY_REQUEST = Phrases("evidence", "apply_request")
-_NEXT_STEP = Phrases("evidence", "next_step")
-_WORKS_NOW = Phrases("guards", "works_now")
-_USER_REPORT = Phrases("guards", "user_report")
-_GO_AHEAD = Phrases("guards", "go_ahead")
-_NO_TROUBLE = Phrases("guards", "no_trouble")
-_USER_MISTAKE = Phrases("guards", "user_mistake")
-_CONDITION = Phrases("guards", "condition")
-_BUT = Phrases("guards", "but")
-_HOWEVER = Phrases("guards", "however")
-_DOUBT = Phrases("guards", "doubt")
-_TROUBLE_WORD = Phrases("guards", "trouble_word")
-_UNEASE = Phrases("guards", "unease")
-_PLAIN_REMARK = Phrases("guards", "plain_remark")
-_REDO_REQUEST = Phrases("guards", "redo_request")
 _COMMIT_WORD = Pattern(
     r"\b(?:commit|push|merge)(?:e|ed|s|ing|en|ar|a)?\b|コミット|プッシュ|提交|推送|合并|커밋|푸시|коммит|запуш"
 )
 _GIT_WORD = Pattern(r"\bgit(?:hub|lab|ee|ea)?\b")
-_FAULTS = (_NO, _BREAKAGE, _MISMATCH)
+_FAULTS = (EVIDENCE["no"], EVIDENCE["breakage"], EVIDENCE["mismatch"])
 
 _BARE_COMMAND = re.compile(r"[/!]|@\S+\s*\Z")
 """A client command, or a file name alone."""
@@ -163,23 +129,23 @@ def _first_remark(episode: Episode) -> str:
     opening = message_opening(episode)
     sentence = first_sentence(opening)
     is_long = len(sentence.split()) > MIN_WORDS
-    is_new_request = is_long and starts_with_request(sentence) and not _REDO_REQUEST.search(sentence)
+    is_new_request = is_long and starts_with_request(sentence) and not GUARDS["redo_request"].search(sentence)
     return "" if is_new_request else first_statement(opening)
 
 
 @cached
 def takes_work_back(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find words with which the user undoes the work, unless they made it by mistake."""
-    return () if _USER_MISTAKE.search(message_opening(episode)) else _find(episode, _UNDO)
+    return () if GUARDS["user_mistake"].search(message_opening(episode)) else _find(episode, EVIDENCE["undo"])
 
 
 def reports_same_problem(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find words that the problem persists, but not in pastes or answers to the agent's questions."""
-    if is_pasted_output(episode) or ends_with_question(episode) or _CONDITION.match(message_opening(episode)):
+    if is_pasted_output(episode) or ends_with_question(episode) or GUARDS["condition"].match(message_opening(episode)):
         return ()
     if not concerns_work(episode):
         return ()
-    return _find(episode, _PROBLEM_PERSISTS, _first_remark(episode)) or _repeats_topic(episode)
+    return _find(episode, EVIDENCE["problem_persists"], _first_remark(episode)) or _repeats_topic(episode)
 
 
 def _asks_for_fact(episode: Episode) -> bool:
@@ -191,7 +157,7 @@ def _asks_for_fact(episode: Episode) -> bool:
 def _repeats_topic(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a first sentence that repeats the topic of the request with a "still"."""
     sentence = first_sentence(message_opening(episode))
-    found = _STILL.search(sentence)
+    found = EVIDENCE["still"].search(sentence)
     if not found:
         return ()
     shared = _long_words(sentence) & _long_words(episode.request)
@@ -210,8 +176,8 @@ def states_trouble(episode: Episode) -> tuple[QuotedLine, ...]:
     is_asking = is_request(first) or is_request(first.rpartition(", ")[2]) or opening[len(first) :].startswith("?")
     is_printed = find_pasted_error(episode) or _NAMED_ERROR.search(opening.partition("\n")[0])
     is_statement = len(first.split()) <= MAX_STATEMENT_WORDS and not (is_asking or is_printed)
-    is_eased = any(pattern.search(first) for pattern in (_NO_TROUBLE, _RELIEF, _FLAW))
-    return () if not is_statement or is_eased else _find(episode, _TROUBLE, first)
+    is_eased = any(pattern.search(first) for pattern in (GUARDS["no_trouble"], EVIDENCE["relief"], EVIDENCE["flaw"]))
+    return () if not is_statement or is_eased else _find(episode, EVIDENCE["trouble"], first)
 
 
 def mentions_request(episode: Episode) -> bool:
@@ -226,16 +192,16 @@ def shares_request_word(episode: Episode, text: str) -> bool:
 
 def says_still(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a "still" in the first sentence of the next message."""
-    return _find(episode, _STILL, first_sentence(message_opening(episode)))
+    return _find(episode, EVIDENCE["still"], first_sentence(message_opening(episode)))
 
 
 @cached
 def refuses_result(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a refusal of the whole result, a failed trial, or sarcastic praise."""
     opening = message_opening(episode)
-    sarcasm = () if _RELIEF.search(opening) else (_SARCASM,)
-    refusal = () if _WORKS_NOW.search(opening) else (_REFUSAL,)
-    found = (pattern.search(opening) for pattern in (*refusal, _FAILED_TRIAL, *sarcasm))
+    sarcasm = () if EVIDENCE["relief"].search(opening) else (EVIDENCE["sarcasm"],)
+    refusal = () if GUARDS["works_now"].search(opening) else (EVIDENCE["refusal"],)
+    found = (pattern.search(opening) for pattern in (*refusal, EVIDENCE["failed_trial"], *sarcasm))
     return next((quote_next_message(episode, max(0, one.end() - 1)) for one in found if one), ())
 
 
@@ -250,16 +216,16 @@ def reports_partial_success(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find words that part of the result works, or that it needs a correction."""
     if is_pasted_output(episode) or ends_with_question(episode):
         return ()
-    has_reservation = _BUT.search(message_opening(episode)) or doubts_result(episode)
-    return (_find(episode, _HALF_SUCCESS) if has_reservation else ()) or _find(episode, _FLAW)
+    has_reservation = GUARDS["but"].search(message_opening(episode)) or doubts_result(episode)
+    return (_find(episode, EVIDENCE["half_success"]) if has_reservation else ()) or _find(episode, EVIDENCE["flaw"])
 
 
 def praises_result(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find praise or a commit request, without a reservation and without sarcasm."""
     opening = message_opening(episode)
-    if doubts_result(episode) or _HOWEVER.search(opening) or _repeats_answer(episode):
+    if doubts_result(episode) or GUARDS["however"].search(opening) or _repeats_answer(episode):
         return ()
-    is_praise = any(pattern.search(opening) for pattern in (_PRAISE, _RELIEF))
+    is_praise = any(pattern.search(opening) for pattern in (EVIDENCE["praise"], EVIDENCE["relief"]))
     return quote_next_message(episode) if is_praise else ()
 
 
@@ -277,16 +243,16 @@ def _repeats_answer(episode: Episode) -> bool:
 
 def reports_own_action(episode: Episode) -> bool:
     """Return whether the user reports on their own actions."""
-    return bool(_USER_REPORT.search(message_opening(episode)))
+    return bool(GUARDS["user_report"].search(message_opening(episode)))
 
 
 @cached
 def agrees(episode: Episode) -> bool:
     """Return whether the user says yes, and little else."""
     opening = message_opening(episode)
-    is_go = _GO_AHEAD.search(opening) and "?" not in episode.request
+    is_go = GUARDS["go_ahead"].search(opening) and "?" not in episode.request
     is_short = len(opening.split()) <= MAX_AGREEMENT_WORDS
-    return bool(_AGREEMENT.search(opening)) and not is_go and is_short and not doubts_result(episode)
+    return bool(EVIDENCE["agreement"].search(opening)) and not is_go and is_short and not doubts_result(episode)
 
 
 def asks_to_commit(episode: Episode) -> bool:
@@ -294,7 +260,7 @@ def asks_to_commit(episode: Episode) -> bool:
     opening = message_opening(episode)
     is_short = len(opening.split()) <= MAX_AGREEMENT_WORDS and "?" not in opening
     is_wanted = is_short and _COMMIT_WORD.search(opening) and not doubts_result(episode)
-    return bool(_COMMIT_REQUEST.search(opening) or is_wanted)
+    return bool(EVIDENCE["commit_request"].search(opening) or is_wanted)
 
 
 def is_commit_request(episode: Episode) -> bool:
@@ -321,7 +287,7 @@ def approves(episode: Episode) -> bool:
 
 def picks_offer(episode: Episode) -> bool:
     """Return whether the user picks one of the agent's offers."""
-    is_choice = _CHOICE.search(message_opening(episode)) or _quotes_offer(episode)
+    is_choice = EVIDENCE["choice"].search(message_opening(episode)) or _quotes_offer(episode)
     return bool(is_choice) and not doubts_result(episode)
 
 
@@ -341,7 +307,7 @@ def is_long_without_complaint(episode: Episode) -> bool:
     opening = message_opening(episode)
     is_short = len(strip_client_commands(episode.next_message[:MAX_SCANNED])) < MIN_LONG_MESSAGE
     is_complaint = episode.reply is not None and episode.reply.complaint >= POSSIBLE
-    if is_short or is_complaint or doubts_result(episode) or _UNEASE.search(opening):
+    if is_short or is_complaint or doubts_result(episode) or GUARDS["unease"].search(opening):
         return False
     return len(_ENGLISH.findall(opening)) >= MIN_ENGLISH_WORDS
 
@@ -367,7 +333,9 @@ def complains_of_nothing(episode: Episode) -> bool:
 def builds_on(episode: Episode, names: frozenset[str]) -> bool:
     """Return whether the user goes on with something that has one of the names."""
     opening = message_opening(episode)
-    is_doubtful = _UNEASE.search(opening) or (episode.reply is not None and episode.reply.complaint >= DOUBTFUL)
+    is_doubtful = GUARDS["unease"].search(opening) or (
+        episode.reply is not None and episode.reply.complaint >= DOUBTFUL
+    )
     return find_name(names, opening) is not None and goes_on(episode) and not is_doubtful
 
 
@@ -375,8 +343,8 @@ def builds_on(episode: Episode, names: frozenset[str]) -> bool:
 def continues_from_answer(episode: Episode) -> bool:
     """Return whether the user goes on from the answer; a mere "continue" counts after a question."""
     opening = message_opening(episode)
-    continues = _NEXT_STEP.search(opening) or (
-        _GO_AHEAD.search(opening) and is_inquiry(episode) and not ends_with_question(episode)
+    continues = EVIDENCE["next_step"].search(opening) or (
+        GUARDS["go_ahead"].search(opening) and is_inquiry(episode) and not ends_with_question(episode)
     )
     return (bool(continues) and not doubts_result(episode)) or _applies_proposal(episode)
 
@@ -384,13 +352,13 @@ def continues_from_answer(episode: Episode) -> bool:
 def _applies_proposal(episode: Episode) -> bool:
     """Return whether the user agrees with the proposal, or wants it carried out."""
     opening = message_opening(episode)
-    is_redone = _REDO_REQUEST.search(first_sentence(opening)) or doubts_result(episode)
-    return bool(_APPLY_REQUEST.search(opening)) and not is_redone
+    is_redone = GUARDS["redo_request"].search(first_sentence(opening)) or doubts_result(episode)
+    return bool(EVIDENCE["apply_request"].search(opening)) and not is_redone
 
 
 def continues_work(episode: Episode) -> bool:
     """Return whether the user lets the agent go on with the same work."""
-    return bool(_GO_AHEAD.search(message_opening(episode)))
+    return bool(GUARDS["go_ahead"].search(message_opening(episode)))
 
 
 @cached
@@ -406,7 +374,7 @@ def concerns_work(episode: Episode) -> bool:
     subject = _SUBJECT.search(first_sentence(opening))
     if subject is not None and known.isdisjoint(_long_words(subject["name"])):
         return False
-    if _PLAIN_REMARK.search(opening) or max(opening, default="") >= WIDE:
+    if GUARDS["plain_remark"].search(opening) or max(opening, default="") >= WIDE:
         return True
     if _asks_for_fact(episode):
         return False
@@ -425,8 +393,8 @@ def complains(episode: Episode) -> bool:
     return bool(
         finds_fault(episode)
         or states_trouble(episode)
-        or (_find(episode, _PROBLEM_PERSISTS, _first_remark(episode)) and not is_pasted_output(episode))
-        or _find(episode, _FLAW)
+        or (_find(episode, EVIDENCE["problem_persists"], _first_remark(episode)) and not is_pasted_output(episode))
+        or _find(episode, EVIDENCE["flaw"])
     )
 
 
@@ -434,17 +402,17 @@ def complains(episode: Episode) -> bool:
 def objects(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find anger at this work, or a fault or an error in words that are no wish."""
     opening = message_opening(episode)
-    is_fault = (_objects(episode) or _ERROR_REPORT.search(opening)) and not _is_wish(episode)
-    is_objection = (is_fault or _ANGER.search(opening)) and _is_remark(episode)
+    is_fault = (_objects(episode) or EVIDENCE["error_report"].search(opening)) and not _is_wish(episode)
+    is_objection = (is_fault or EVIDENCE["anger"].search(opening)) and _is_remark(episode)
     return quote_next_message(episode) if is_objection else ()
 
 
 def objects_likely(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a complaint that the model reads, surely or beside a word of trouble, without a word of success."""
     opening = message_opening(episode)
-    is_troubled = _TROUBLE_WORD.search(opening.partition("\n")[0])
+    is_troubled = GUARDS["trouble_word"].search(opening.partition("\n")[0])
     is_read_so = episode.reply is not None and episode.reply.complaint >= (POSSIBLE if is_troubled else LIKELY)
-    if not is_read_so or _NO_TROUBLE.search(opening) or _is_wish(episode) or not _is_remark(episode):
+    if not is_read_so or GUARDS["no_trouble"].search(opening) or _is_wish(episode) or not _is_remark(episode):
         return ()
     return quote_next_message(episode)
 
@@ -474,13 +442,13 @@ def doubts_result(episode: Episode) -> bool:
     """Return whether anything in the next message speaks against the work."""
     opening = message_opening(episode)
     first = first_sentence(opening)
-    is_relieved = _RELIEF.search(opening)
+    is_relieved = EVIDENCE["relief"].search(opening)
     return bool(
         _objects(episode)
         or states_trouble(episode)
-        or (_DOUBT.search(first) and not is_relieved)
-        or _BUT.search(first)
-        or (_TROUBLE_WORD.search(opening.partition("\n")[0]) and not is_relieved)
+        or (GUARDS["doubt"].search(first) and not is_relieved)
+        or GUARDS["but"].search(first)
+        or (GUARDS["trouble_word"].search(opening.partition("\n")[0]) and not is_relieved)
     )
 
 
@@ -489,7 +457,7 @@ def _objects(episode: Episode) -> bool:
     """Return whether the next message finds fault, or takes the work back."""
     opening = message_opening(episode)
     return bool(
-        any(pattern.search(opening) for pattern in (*_FAULTS, _PROBLEM_PERSISTS, _FLAW))
+        any(pattern.search(opening) for pattern in (*_FAULTS, EVIDENCE["problem_persists"], EVIDENCE["flaw"]))
         or refuses_result(episode)
         or find_pasted_error(episode)
         or takes_work_back(episode)
@@ -506,12 +474,12 @@ def moves_to_new_request(episode: Episode) -> bool:
     if not opening:
         return bool(episode.next_message)
     first = first_sentence(opening)
-    if _objects(episode) or states_trouble(episode) or _DOUBT.search(first) or repeats_request(episode):
+    if _objects(episode) or states_trouble(episode) or GUARDS["doubt"].search(first) or repeats_request(episode):
         return False
     if TRIAL_COMMANDS.match(opening):
         return False
     if is_request(first):
-        return not _REDO_REQUEST.search(first)
+        return not GUARDS["redo_request"].search(first)
     return bool(_BARE_COMMAND.match(opening))
 
 
@@ -528,7 +496,7 @@ def repeats_request(episode: Episode) -> tuple[QuotedLine, ...]:
     Ignore consent, files that the answer requested, and commands that try the work.
     """
     opening = message_opening(episode)
-    is_consent = _AGREEMENT.search(opening) or _GO_AHEAD.search(opening)
+    is_consent = EVIDENCE["agreement"].search(opening) or GUARDS["go_ahead"].search(opening)
     if is_consent and len(opening.split()) <= MAX_AGREEMENT_WORDS:
         return ()
     if requests_input(episode) and _ADD_FILE.match(episode.next_message):
@@ -646,7 +614,7 @@ def pastes_other_error(episode: Episode) -> tuple[QuotedLine, ...]:
     if _asks_to_see(episode):
         return ()
     opening = message_opening(episode)
-    is_aside = is_request(first_sentence(opening)) and not _UNEASE.search(opening)
+    is_aside = is_request(first_sentence(opening)) and not GUARDS["unease"].search(opening)
     if not (is_aside or _has_trouble(episode.request[:MAX_SCANNED])):
         return ()
     found = find_pasted_error(episode)
@@ -658,7 +626,7 @@ def pastes_other_error(episode: Episode) -> tuple[QuotedLine, ...]:
 def _has_trouble(request: str) -> bool:
     """Return whether a request is about an error, or begins like the output of a program."""
     is_output = _TERMINAL_OUTPUT.match(request) or _STATUS.search(request)
-    return bool(_error_lines(request) or _TROUBLE_WORD.search(request) or is_output)
+    return bool(_error_lines(request) or GUARDS["trouble_word"].search(request) or is_output)
 
 
 def pastes_error_of_advice(episode: Episode) -> tuple[QuotedLine, ...]:

@@ -85,6 +85,27 @@ class Phrases(Pattern):
         self.meaning = meaning
 
 
+class _Meanings(dict[str, Phrases]):
+    """The phrases of one kind by meaning."""
+
+    def __init__(self, kind: Kind) -> None:
+        super().__init__()
+        self._kind = kind
+
+    def __missing__(self, meaning: str) -> Phrases:
+        return self.setdefault(meaning, Phrases(self._kind, meaning))
+
+
+EVIDENCE = _Meanings("evidence")
+GUARDS = _Meanings("guards")
+
+
+def list_phrases() -> list[Phrases]:
+    """Return the phrases of every meaning."""
+    known: dict[Kind, _Meanings] = {"evidence": EVIDENCE, "guards": GUARDS}
+    return [known[kind][meaning] for kind, meanings in read_phrases().items() for meaning in meanings]
+
+
 def read_phrases() -> dict[Kind, dict[str, list[Group]]]:
     """Return the groups of every meaning, by kind."""
     return read_data(__file__, "phrases.toml")  # type: ignore[return-value] # tests check the file's shape

@@ -170,13 +170,18 @@ def _make_known(
 ) -> KnownFailure | None:
     """Return the newest failure of a group whose cure is known and is not what is about to happen or has just failed."""
     for one in group:
-        what, kind, cure = name_failure(one.failure), one.failure.kind, one.failure.cure
+        cure = one.failure.cure
         is_itself = isinstance(action, PlannedCommand) and spell_command(cure, action.project) == action.action != ""
-        if kind and not is_itself and not is_given(one):
-            turn = one.failure.cure_turn or one.failure.turn
-            place = failures.find_place(database, turn)
-            return KnownFailure(what, len(group), group[0].timestamp, one.failure.error, kind, cure, turn, *place)
+        if one.failure.kind and not is_itself and not is_given(one):
+            return _describe(database, group, one)
     return None
+
+
+def _describe(database: Database, group: Sequence[StoredFailure], cured: StoredFailure) -> KnownFailure:
+    what, failure = name_failure(cured.failure), cured.failure
+    turn = failure.cure_turn or failure.turn
+    place = failures.find_place(database, turn)
+    return KnownFailure(what, len(group), group[0].timestamp, failure.error, failure.kind, failure.cure, turn, *place)
 
 
 def _works_by_now(database: Database, newest: StoredFailure, action: PlannedCommand | PlannedEdit) -> bool:

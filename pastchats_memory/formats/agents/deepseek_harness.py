@@ -55,7 +55,11 @@ class _Session(AgentSession):
                 arguments = parse_json(text_of(data.get("arguments")))
                 self.builder.add_call(text_of(data.get("callId")), text_of(data.get("name")), arguments)
             case "tool/result":
-                self._add_result(data, message, at)
+                blocks = objects_of(message.get("content"))
+                block = next((block for block in blocks if block.get("type") == "tool-result"), message)
+                failed = block.get("isError") is True or bool(mapping_of(data.get("error")))
+                call_id = text_of(block.get("toolCallId")) or text_of(mapping_of(message.get("source")).get("callId"))
+                self.builder.add_result(call_id, ToolResult(text_of_result(block.get("content")), failed=failed), at)
             case "session/title":
                 self.builder.info.metadata["title"] = text_of(data.get("title"))
             case "turn/end" if flag := FLAGS.get(text_of(mapping_of(data.get("reason")).get("kind"))):
@@ -80,14 +84,6 @@ class _Session(AgentSession):
             self.builder.add_turn("system", "summary", texts_of(content), at)
         elif kind in TYPED or (self.branch == "sidechain" and kind not in INJECTED):
             self.builder.add_content(content, at)
-
-    def _add_result(self, data: Json, message: Json, at: Position) -> None:
-        """Add the result of a call, which newer versions do not put into a block of its own."""
-        blocks = objects_of(message.get("content"))
-        block = next((block for block in blocks if block.get("type") == "tool-result"), message)
-        failed = block.get("isError") is True or bool(mapping_of(data.get("error")))
-        call_id = text_of(block.get("toolCallId")) or text_of(mapping_of(message.get("source")).get("callId"))
-        self.builder.add_result(call_id, ToolResult(text_of_result(block.get("content")), failed=failed), at)
 
 
 DEEPSEEK_HARNESS = Format(

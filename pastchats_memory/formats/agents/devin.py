@@ -14,7 +14,7 @@ from pastchats_memory.formats.base.format import Format, resume_with
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo, folder_of
 from pastchats_memory.formats.base.sqlite_sessions import SqliteSessions, Tables
-from pastchats_memory.formats.base.values import Json, list_of, mapping_of, text_of, value_of
+from pastchats_memory.formats.base.values import list_of, mapping_of, text_of, value_of
 
 
 class DevinSessions(SqliteSessions):
@@ -37,8 +37,10 @@ class DevinSessions(SqliteSessions):
             for node, _, time, encoded in self._main_chain(session, tip):
                 message = mapping_of(value_of(encoded))
                 at = Position(1, time, text_of(message.get("message_id")) or str(node))
+                if pictures := [{"type": "image"} for _ in list_of(message.get("images"))]:
+                    message |= {"content": [{"type": "text", "text": message.get("content")}, *pictures]}
                 if mapping_of(message.get("metadata")).get("is_user_input") is not False:
-                    add_message(builder, _with_pictures(message), at)
+                    add_message(builder, message, at)
             yield builder
 
     def _main_chain(self, session: str, tip: object) -> list[Row]:
@@ -51,12 +53,6 @@ class DevinSessions(SqliteSessions):
             chain[tip] = nodes[tip]
             tip = nodes[tip][1]
         return list(reversed(chain.values())) or list(nodes.values())
-
-
-def _with_pictures(message: Json) -> Json:
-    """Return a message whose pictures stand among its blocks."""
-    pictures = [{"type": "image"} for _ in list_of(message.get("images"))]
-    return message | {"content": [{"type": "text", "text": message.get("content")}, *pictures]} if pictures else message
 
 
 def locations(environment: Environment) -> Iterator[Path]:

@@ -77,23 +77,20 @@ class _Session(AgentSession):
             case "assistant":
                 self._add_answer(text, at, text_of(mapping_of(record.get("metadata")).get("model")))
             case "system" if not _is_context(record):
-                self._add_system_text(text, at, text_of(record.get("call_id")))
+                call_id = text_of(record.get("call_id"))
+                if text in (INTERRUPTED, DECLINED):
+                    self.builder.queue.flag("interrupted")
+                elif waiting := self.builder.waiting:
+                    own_id = call_id if call_id in waiting else waiting[0]
+                    self.builder.add_result(own_id, _parse_result(text), at)
+                else:
+                    self.builder.add_turn("system", "prompt", text, at)
 
     def _add_answer(self, text: str, at: Position, model: str) -> None:
         self.builder.add_answer(_CALL.sub("", without_thoughts(text)), at, model)
         for found in _CALL.finditer(text):
             call_id = found["id"] or f"{at.line}:{found.start()}"
             self.builder.add_call(call_id, found["tool"] or found["name"], _input_of(found))
-
-    def _add_system_text(self, text: str, at: Position, call_id: str) -> None:
-        """Add a result, without an id that of the oldest call, or the client's own words."""
-        if text in (INTERRUPTED, DECLINED):
-            self.builder.queue.flag("interrupted")
-        elif waiting := self.builder.waiting:
-            own_id = call_id if call_id in waiting else waiting[0]
-            self.builder.add_result(own_id, _parse_result(text), at)
-        else:
-            self.builder.add_turn("system", "prompt", text, at)
 
 
 def _input_of(found: re.Match[str]) -> object:

@@ -79,7 +79,19 @@ class _Session(AgentSession):
             case "context.append_message":
                 self._add_message(mapping_of(record.get("message")), at)
             case "context.append_loop_event":
-                self._add_loop_event(mapping_of(record.get("event")), at)
+                event = mapping_of(record.get("event"))
+                call_id = text_of(event.get("toolCallId"))
+                match event.get("type"):
+                    case "content.part":
+                        self._add_part(mapping_of(event.get("part")), at)
+                    case "tool.call":
+                        self.builder.add_call(call_id, text_of(event.get("name")), event.get("args"))
+                    case "tool.result":
+                        result = mapping_of(event.get("result"))
+                        output = _parse_result(texts_of(result.get("output")), failed=result.get("isError") is True)
+                        self.builder.add_result(call_id, output, at)
+                    case _:
+                        self.builder.end_chunk()
             case "context.apply_compaction":
                 self.builder.add_turn("system", "summary", text_of(record.get("summary")), at)
             case None if "role" in record:
@@ -133,21 +145,6 @@ class _Session(AgentSession):
     def _is_last_answer(self, text: str) -> bool:
         turn = self.builder.queue.last_message
         return turn is not None and turn.role == "assistant" and "".join(turn.texts).strip() == text.strip()
-
-    def _add_loop_event(self, event: Json, at: Position) -> None:
-        """Add a part of an answer, a tool call or its result."""
-        call_id = text_of(event.get("toolCallId"))
-        match event.get("type"):
-            case "content.part":
-                self._add_part(mapping_of(event.get("part")), at)
-            case "tool.call":
-                self.builder.add_call(call_id, text_of(event.get("name")), event.get("args"))
-            case "tool.result":
-                result = mapping_of(event.get("result"))
-                output = _parse_result(texts_of(result.get("output")), failed=result.get("isError") is True)
-                self.builder.add_result(call_id, output, at)
-            case _:
-                self.builder.end_chunk()
 
     def _add_part(self, part: Json, at: Position) -> None:
         if part.get("type") == "text" and (text := text_of(part.get("text"))):

@@ -104,27 +104,24 @@ class _OlderSession(AgentSession):
         own_id, cause = (str(record.get(key, "")) for key in ("id", "cause"))
         at = Position(line, iso_utc(record.get("timestamp"), LOCAL), own_id)
         if _is_action(record):
-            self._add_action(record, own_id, at)
+            action, given = text_of(record["action"]), mapping_of(record["args"])
+            content = text_of(given.get("content")) or text_of(record.get("message"))
+            match action:
+                case "message" if record.get("source") == "user":
+                    self.builder.add_prompt(content, at)
+                case "message":
+                    self.builder.add_answer(content, at)
+                case "finish":
+                    self.builder.add_answer(text_of(given.get("final_thought")) or content, at)
+                case "condensation":
+                    self.builder.add_turn("system", "summary", text_of(given.get("summary")), at)
+                case _ if action not in UNSEEN:
+                    self.builder.add_answer(text_of(given.get("thought")), at)
+                    self.builder.add_call(own_id, action, given)
         elif _is_observation(record) and record["observation"] not in UNSEEN:
             code = number_of(mapping_of(mapping_of(record["extras"]).get("metadata")).get("exit_code"))
             failed = bool(code) or record["observation"] == "error"
             self.builder.add_result(cause, ToolResult(text_of(record.get("content")), code, failed), at)
-
-    def _add_action(self, record: Json, own_id: str, at: Position) -> None:
-        action, given = text_of(record["action"]), mapping_of(record["args"])
-        content = text_of(given.get("content")) or text_of(record.get("message"))
-        match action:
-            case "message" if record.get("source") == "user":
-                self.builder.add_prompt(content, at)
-            case "message":
-                self.builder.add_answer(content, at)
-            case "finish":
-                self.builder.add_answer(text_of(given.get("final_thought")) or content, at)
-            case "condensation":
-                self.builder.add_turn("system", "summary", text_of(given.get("summary")), at)
-            case _ if action not in UNSEEN:
-                self.builder.add_answer(text_of(given.get("thought")), at)
-                self.builder.add_call(own_id, action, given)
 
 
 class _Session(AgentSession):

@@ -134,7 +134,19 @@ def _read_thread(document: Json, thread: Json) -> Iterator[Row]:
     branch = "sidechain" if parent else "main"
     for message in objects_of(document.get("messages")):
         if "segments" in message:
-            _add_older_message(builder, message, branch)
+            at = Position(1, branch=branch)
+            segments = objects_of(message.get("segments"))
+            text = "\n\n".join(text_of(segment.get("text")) for segment in segments if segment.get("type") == "text")
+            if message.get("role") == "user":
+                builder.add_prompt(text, at)
+            elif message.get("role") == "assistant":
+                builder.add_answer(text, at)
+            for use in objects_of(message.get("tool_uses")):
+                builder.add_call(text_of(use.get("id")), text_of(use.get("name")), use.get("input"))
+            for result in objects_of(message.get("tool_results")):
+                text = _result_text(result) or text_of(result.get("output"))
+                output = ToolResult(text, failed=result.get("is_error") is True)
+                builder.add_result(text_of(result.get("tool_use_id")), output, at)
         else:
             _add_message(builder, message, branch)
     yield from builder.flush()
@@ -191,23 +203,6 @@ def _result_text(result: Json) -> str:
     content = result.get("content")
     parts = [mapping_of(part) for part in (content if isinstance(content, list) else [content])]
     return "\n".join(text for part in parts if (text := text_of(part.get("Text")))) or text_of_result(content)
-
-
-def _add_older_message(builder: SessionBuilder, message: Json, branch: str) -> None:
-    """Add a message with a role and segments, and its tool calls and results."""
-    at = Position(1, branch=branch)
-    segments = objects_of(message.get("segments"))
-    text = "\n\n".join(text_of(segment.get("text")) for segment in segments if segment.get("type") == "text")
-    if message.get("role") == "user":
-        builder.add_prompt(text, at)
-    elif message.get("role") == "assistant":
-        builder.add_answer(text, at)
-    for use in objects_of(message.get("tool_uses")):
-        builder.add_call(text_of(use.get("id")), text_of(use.get("name")), use.get("input"))
-    for result in objects_of(message.get("tool_results")):
-        text = _result_text(result) or text_of(result.get("output"))
-        output = ToolResult(text, failed=result.get("is_error") is True)
-        builder.add_result(text_of(result.get("tool_use_id")), output, at)
 
 
 def locations(environment: Environment) -> Iterator[Path]:

@@ -84,7 +84,8 @@ class MarkdownDialogue(ABC, Generic[AnySection]):
 
     def session_info(self) -> SessionInfo:
         """Return what holds for all turns; without an id in the file, its first words identify the conversation."""
-        return SessionInfo(conversation_hash((section.name, section.text) for section in self._readable_sections()))
+        readable = (one for one in self.sections() if not isinstance(one, Unreadable) and one.text)
+        return SessionInfo(conversation_hash((section.name, section.text) for section in readable))
 
     @abstractmethod
     def sections(self) -> Iterator[AnySection | Unreadable]:
@@ -97,6 +98,3 @@ class MarkdownDialogue(ABC, Generic[AnySection]):
             self.builder.add_prompt(section.text, at)
         elif section.name == "assistant":
             self.builder.add_answer(section.text, at)
-
-    def _readable_sections(self) -> Iterator[AnySection]:
-        return (section for section in self.sections() if not isinstance(section, Unreadable) and section.text)

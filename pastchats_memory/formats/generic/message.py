@@ -88,7 +88,9 @@ def build_message(
     cwd, project = find_place(fields)
     word_key = speaker.key if speaker.word == speaker.role else ""
     id_key = own_key if own_id is not None and len(own_id) >= UNIQUE_LENGTH else ""
-    understood = {text_key, word_key, conversation_key, time_key, id_key, *_place_keys(fields, cwd, project)}
+    texts = {key: text_of(fields.get(key)) for key in (*known("cwd_keys"), *known("project_keys"))}
+    place_keys = {key for key, one in texts.items() if one and (_read_path(one) or one.strip()) in (cwd, project)}
+    understood = {text_key, word_key, conversation_key, time_key, id_key, *place_keys}
     first, parent = next((one for one in pieces if one.strip() and one != IMAGE), ""), known("parent_keys")
     return GenericMessage(
         speaker, text, first, own_id, find_value(fields, parent)[1], conversation_id, timestamp, cwd, project,
@@ -139,11 +141,6 @@ def find_place(fields: Json) -> tuple[str | None, str | None]:
     return cwd, None
 
 
-def _place_keys(fields: Json, cwd: str | None, project: str | None) -> set[str]:
-    texts = {key: text_of(fields.get(key)) for key in (*known("cwd_keys"), *known("project_keys"))}
-    return {key for key, text in texts.items() if text and (_read_path(text) or text.strip()) in (cwd, project)}
-
-
 def _read_path(value: object) -> str | None:
     if not isinstance(value, str) or not ("/" in value or "\\" in value):
         return None
@@ -189,7 +186,8 @@ def _list_metadata(fields: Json, understood: set[str], speaker: Speaker, text: s
     dropped = {*understood, *TREE_KEYS, *ORDER_KEYS, *known("parent_keys")}
     rest = {key: value for key, value in fields.items() if key not in dropped}
     for key in known("text_keys"):
-        if _repeats_text(rest.get(key), text):
+        value = rest.get(key)
+        if isinstance(value, list | dict) or (isinstance(value, str) and clean(value).strip() in text):
             del rest[key]
     if rest.get("type") in (speaker.role, speaker.word, "message"):
         del rest["type"]
@@ -198,10 +196,6 @@ def _list_metadata(fields: Json, understood: set[str], speaker: Speaker, text: s
     if speaker.key and speaker.word != speaker.role:
         rest[speaker.key] = speaker.word
     return {key: plain for key, value in rest.items() if (plain := _limit_value(value)) is not None}
-
-
-def _repeats_text(value: object, text: str) -> bool:
-    return isinstance(value, list | dict) or (isinstance(value, str) and clean(value).strip() in text)
 
 
 def _limit_value(value: object) -> object:

@@ -53,7 +53,8 @@ def read(source: SourceFile) -> Iterator[Task | Unreadable]:
     front = front_matter(lines)
     fields = _normalize_keys(front.fields)
     body = lines[front.lines :]
-    id_ = _text(fields, "id", "number", "num") or _id_in_name(source.path)
+    named = _NAME.match(source.path.stem)
+    id_ = _text(fields, "id", "number", "num") or (named[1] if named else source.path.stem)
     raw = _status(source.path, _text(fields, "status", "state"))
     updated = _time(fields, "updated_date", "updated", "updated_at")
     description, notes = _split_sections(body, _title(fields, body))
@@ -102,11 +103,6 @@ def _status(path: PurePath, word: str) -> str:
     if moved is None and folders[0] == "completed" and status_of(word) not in RESOLVED:
         moved = "completed"
     return moved or word
-
-
-def _id_in_name(path: PurePath) -> str:
-    found = _NAME.match(path.stem)
-    return found[1] if found else path.stem
 
 
 def _match_spelling(id_: str, names: tuple[str, ...]) -> tuple[str, ...]:

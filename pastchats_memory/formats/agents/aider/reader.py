@@ -165,7 +165,9 @@ class _SessionReader:
             return
         kind, text = _parse_prompt(typed)
         self.repeated = [_on_one_line(text)] if text != typed else []
-        self._abandon_repeated(text)
+        if self.prompt is not None and self.answer is None and self.prompt.texts == [text]:
+            self.prompt.branch = "abandoned"  # it was stopped, or it failed
+            _flag(self.prompt, "interrupted")
         self.prompt = self._add("user", kind, text, block)
         times = self.times[typed]
         self.prompt.timestamp = iso_utc(times.popleft() if times else None, LOCAL) or self.started
@@ -190,12 +192,6 @@ class _SessionReader:
         self.prompt = self._add("system", "prompt", text, notice, notice.start + place)
         _flag(self.prompt, "watched")
         self.watched = None
-
-    def _abandon_repeated(self, text: str) -> None:
-        """Abandon an equal prompt before that has no answer: it was stopped, or it failed."""
-        if self.prompt is not None and self.answer is None and self.prompt.texts == [text]:
-            self.prompt.branch = "abandoned"
-            _flag(self.prompt, "interrupted")
 
     def _notice(self, block: Block) -> None:
         lines = block.text.split("\n")

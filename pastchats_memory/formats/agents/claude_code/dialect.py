@@ -1,10 +1,9 @@
 """Claude Code's own spellings: wrappers around prompts, tools, and errors between agent and client."""
 
 import re
-from collections.abc import Sequence
 from operator import attrgetter
 
-from pastchats_memory.formats.agents.claude_code.channels import ChannelMessage, parse_channel
+from pastchats_memory.formats.agents.claude_code.channels import parse_channel
 from pastchats_memory.formats.base.dialect import COMMON, UserText, read_dialect, read_spellings
 from pastchats_memory.formats.base.tags import (
     REMINDERS,
@@ -75,7 +74,9 @@ def _parse_unmarked(text: str) -> UserText:
     if _INTERRUPTED.fullmatch(text):
         return UserText(is_interruption=True)
     if messages := parse_channel(text):
-        return _merge_messages(messages)
+        written = [message for message in messages if message.author and message.text]
+        author, channel = (", ".join(dict.fromkeys(map(attrgetter(key), written))) for key in ("author", "source"))
+        return UserText("\n\n".join(message.text for message in written), author=author, channel=channel)
     if _CLIENT.match(text) or _is_mail(text):
         return UserText()
     return UserText(text, is_summary=text.startswith(tuple(f"{CONTINUED}{end}" for end in " \n")))
@@ -95,12 +96,6 @@ def _parse_shell(text: str) -> UserText:
         return UserText(f"! {command}", is_command=True)
     output, error = (span(text, tag).strip() for tag in BASH_OUTPUTS)
     return UserText(bash_output="\n".join(filter(None, (output, error))), bash_failed=bool(error and not output))
-
-
-def _merge_messages(messages: Sequence[ChannelMessage]) -> UserText:
-    written = [message for message in messages if message.author and message.text]
-    author, channel = (", ".join(dict.fromkeys(map(attrgetter(key), written))) for key in ("author", "source"))
-    return UserText("\n\n".join(message.text for message in written), author=author, channel=channel)
 
 
 DIALECT = COMMON | read_dialect(__file__, prompts=(parse_prompt,))

@@ -34,12 +34,14 @@ class LocalCommands:
         text = "\n".join(records.text_blocks(mapping_of(record.get("message")).get("content"))).lstrip()
         is_below = bool(self._caveat) and records.parent_uuid(record) == self._caveat.strip(NAMELESS)
         is_caveat = text.startswith(CAVEATS) and not utterance.is_human
+        is_marked = record.get("isMeta") is True or record.get("turnCompanion") is True  # as what a command stands for
+        is_expansion = is_marked and record.get("origin") is None and record.get("promptSource") is None
         self._caveat = (text_of(record.get("uuid")) or NAMELESS) if is_caveat else ""
         if record.get("type") == "assistant":
             self._answer(by_client=records.is_synthetic(record))
         elif text.startswith(OUTPUTS):
             self._answer(by_client=True)
-        elif utterance.origin == "tool" or utterance.is_interruption or (_is_expansion(record) and not is_caveat):
+        elif utterance.origin == "tool" or utterance.is_interruption or (is_expansion and not is_caveat):
             self._answer(by_client=False)
         else:
             self._answer(by_client=not self._has_words)  # nothing answered the one before
@@ -71,9 +73,3 @@ class LocalCommands:
             self._positions.add(self._open)
         self.changes_earlier |= self._open == BEFORE and by_client is self._has_words
         self._open = None
-
-
-def _is_expansion(record: Json) -> bool:
-    """Return whether a record holds what a command for the agent stands for."""
-    is_marked = record.get("isMeta") is True or record.get("turnCompanion") is True
-    return is_marked and record.get("origin") is None and record.get("promptSource") is None

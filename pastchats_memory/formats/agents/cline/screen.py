@@ -62,7 +62,11 @@ class ScreenMessages:
         elif kind in ANSWERS:
             self._parse_reply(text, at, text_of(mapping_of(value.get("modelInfo")).get("modelId")))
         elif kind in QUESTIONS:
-            self._add_question(text, QUESTIONS[kind], at)
+            key = QUESTIONS[kind]
+            question = mapping_of(parse_json(text))
+            self._parse_reply(text_of(question.get(key)) if question else text, at, "")
+            if chosen := text_of(question.get("selected")):
+                self._prompt(chosen, at, 0)
         else:
             self._add_tool_message(kind, text, at)
             if kind == "condense_context":
@@ -90,13 +94,6 @@ class ScreenMessages:
                 self._answer = (draft.texts[0], draft)
                 return
         self._answer = (text, self._builder.add_turn("assistant", "answer", text, at, model=model))
-
-    def _add_question(self, text: str, key: str, at: Position) -> None:
-        """Add a question, and the chosen option, which no other message has."""
-        question = mapping_of(parse_json(text))
-        self._parse_reply(text_of(question.get(key)) if question else text, at, "")
-        if chosen := text_of(question.get("selected")):
-            self._prompt(chosen, at, 0)
 
     def _add_tool_message(self, kind: str, text: str, at: Position) -> None:
         builder = self._builder

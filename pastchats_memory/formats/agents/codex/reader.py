@@ -205,6 +205,7 @@ class _SessionReader(SessionBuilder):
     def _add_lost_messages(self, payload: Json) -> None:
         """Add the messages that a compaction keeps and that stand nowhere before it; most of them repeat earlier ones."""
         summary = text_of(payload.get("message")).strip()
+        sessions = {self._replayed, self._first_pass.session, self._first_pass.parent}
         for message in objects_of(payload.get("replacement_history")):
             role = text_of(message.get("role"))
             parts = rollout.human_parts(message) if role == "user" else rollout.parts_of(message)
@@ -214,13 +215,9 @@ class _SessionReader(SessionBuilder):
             kind = {"user": "prompt", "assistant": "answer"}.get(role)
             if role == "user" and self._subagent and not self._replayed:
                 role = "system"
-            if kind and not is_other and not self._is_known(role, text):
+            is_known = any(f"{session}:{_digest(role, text)}" in self.ordinals for session in sessions)
+            if kind and not is_other and not is_known:
                 self.add_turn(role, kind, text, self._position())
-
-    def _is_known(self, role: str, text: str) -> bool:
-        """Return whether a role said a text before, in this session or in one that it continues."""
-        sessions = {self._replayed, self._first_pass.session, self._first_pass.parent}
-        return any(f"{session}:{_digest(role, text)}" in self.ordinals for session in sessions)
 
     def _item(self, entry: rollout.RolloutEntry) -> None:
         payload, call_id = entry.payload, text_of(entry.payload.get("call_id"))

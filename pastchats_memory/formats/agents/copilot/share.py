@@ -79,11 +79,13 @@ class SharedSession(MarkdownDialogue[_Section]):
             following = begun[number][0] if number < len(begun) else len(lines)
             rules = (at for at in range(following - 1, place, -1) if lines[at].strip() == _RULE and not code[at])
             hours, minutes, seconds = (int(part or 0) for part in since.groups())
+            since_start = timedelta(hours=hours, minutes=minutes, seconds=seconds)
+            time = iso_utc((datetime.fromisoformat(started) + since_start).isoformat()) if started else None
             yield _Section(
                 name=heading["tool"] or heading["who"],
                 line=place + 3,
                 text="\n".join(lines[place + 3 : next(rules, following)]),
-                time=_moment(started, hours * 3600 + minutes * 60 + seconds),
+                time=to_the_minute(time),
                 is_tool=heading["tool"] is not None,
                 failed=_FAILED in (heading["sign"] or ""),
             )
@@ -99,13 +101,6 @@ class SharedSession(MarkdownDialogue[_Section]):
             self.builder.add_prompt(section.text, at)
         elif section.name == "Copilot":
             self.builder.add_answer(section.text, at)
-
-
-def _moment(began: str | None, since: int) -> str | None:
-    """Return a time to the minute: the start of the session is not known better."""
-    if began is None:
-        return None
-    return to_the_minute(iso_utc((datetime.fromisoformat(began) + timedelta(seconds=since)).isoformat()))
 
 
 def _share_call(section: _Section) -> tuple[object, ToolResult]:

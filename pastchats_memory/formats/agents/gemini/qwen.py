@@ -41,7 +41,17 @@ class QwenSession(AgentSession):
         subagent = (text_of(record.get("agentId")) or "agent") if record.get("isSidechain") is True else ""
         at = Position(line, record.get("timestamp"), uuid, self.branches.of(uuid), subagent)
         if record.get("type") == "system":
-            self._add_system_record(record, at)
+            payload, metadata = mapping_of(record.get("systemPayload")), self.builder.info.metadata
+            metadata["title"] = text_of(payload.get("customTitle")) or metadata.get("title")
+            parent = text_of(payload.get("parentSessionId")) or metadata.get("parent_conversation_id")
+            metadata["parent_conversation_id"] = parent
+            if record.get("subtype") == "slash_command" and payload.get("phase") != "result":
+                self.builder.add_typed(text_of(payload.get("rawCommand")), at)
+            elif record.get("subtype") == "chat_compression":
+                # the rest of the compressed history repeats earlier turns
+                first = mapping_of(next(iter(list_of(payload.get("compressedHistory"))), None))
+                parts = objects_of(first.get("parts"))
+                self.builder.add_turn("system", "summary", "\n\n".join(text_of(part.get("text")) for part in parts), at)
             return
         message = mapping_of(record.get("message"))
         if record.get("type") in WITH_MESSAGE and "message" in record and not isinstance(message.get("parts"), list):
@@ -67,17 +77,3 @@ class QwenSession(AgentSession):
                 for result in (mapping_of(part["functionResponse"]) for part in parts if "functionResponse" in part):
                     output = join_responses([mapping_of(result.get("response"))], failed=failed)
                     self.builder.add_result(text_of(result.get("id")), output, at)
-
-    def _add_system_record(self, record: Json, at: Position) -> None:
-        """Add a record of the client: title, parent session, a typed command, or the summary of a compression."""
-        payload, metadata = mapping_of(record.get("systemPayload")), self.builder.info.metadata
-        metadata["title"] = text_of(payload.get("customTitle")) or metadata.get("title")
-        parent = text_of(payload.get("parentSessionId")) or metadata.get("parent_conversation_id")
-        metadata["parent_conversation_id"] = parent
-        if record.get("subtype") == "slash_command" and payload.get("phase") != "result":
-            self.builder.add_typed(text_of(payload.get("rawCommand")), at)
-        elif record.get("subtype") == "chat_compression":
-            # the rest of the compressed history repeats earlier turns
-            first = mapping_of(next(iter(list_of(payload.get("compressedHistory"))), None))
-            parts = objects_of(first.get("parts"))
-            self.builder.add_turn("system", "summary", "\n\n".join(text_of(part.get("text")) for part in parts), at)

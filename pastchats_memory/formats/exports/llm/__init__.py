@@ -29,16 +29,13 @@ def detect(source: SourceFile) -> int:
 
 def _is_log(source: SourceFile) -> bool:
     if source.shape == "sqlite":
-        return source.tables.get("responses", frozenset()) >= ROW | {"conversation_id"} or _is_early(source)
+        early = source.tables.get("logs", source.tables.get("log", frozenset()))
+        return early >= ROW or source.tables.get("responses", frozenset()) >= ROW | {"conversation_id"}
     if source.shape == "jsonl":
         return any(_is_row(record) for record in source.sample)
     if source.shape == "json":
         return any(_is_row(item) for item in list_of(source.outline))
     return source.shape == "markdown" and is_printed_log(source.head)
-
-
-def _is_early(source: SourceFile) -> bool:
-    return source.tables.get("logs", source.tables.get("log", frozenset())) >= ROW
 
 
 def _is_row(value: object) -> bool:

@@ -76,7 +76,8 @@ def extract_actions(lines: Sequence[str]) -> tuple[list[str], list[ToolUse]]:
         elif found := _EDIT.match(line):
             if found["path"]:
                 end = _end_of_block(lines, place, lambda line: line == "</details>")
-            path = found["path"] or _path_of_uri(found["uri"] or found["created"] or "")
+            uri = (found["uri"] or found["created"] or "").partition("#")[0].removeprefix("file://")
+            path = found["path"] or _DRIVE.sub("", unquote(uri), count=1)
             actions.append(ToolUse(place, "Edit", {"path": path}))
         elif found := _USED.match(line):
             actions.append(ToolUse(place, found[1].title().replace(" ", "") if " " in found[1] else found[1]))
@@ -90,10 +91,6 @@ def extract_actions(lines: Sequence[str]) -> tuple[list[str], list[ToolUse]]:
         place = end
     _blank_empty_fences(words)
     return words, actions
-
-
-def _path_of_uri(uri: str) -> str:
-    return _DRIVE.sub("", unquote(uri.partition("#")[0].removeprefix("file://")), count=1)
 
 
 def _end_of_command(lines: Sequence[str], place: int) -> int:

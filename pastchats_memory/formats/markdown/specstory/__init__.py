@@ -69,19 +69,11 @@ def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
     folded = {place for fold in folds for place in range(fold.start, fold.end + 1)}
     code = in_code(["" if place in folded else line for place, line in enumerate(lines)])
     open_to_view = [place for place in range(len(lines)) if not code[place] and place not in folded]
-    for session in _split_sessions(lines, open_to_view, _time_in_name(source.path)):
-        yield from _read_turns(session, lines, folds, _project_folder(source.path))
-
-
-def _project_folder(path: Path) -> str | None:
-    """Return the project's folder if the file lies where SpecStory puts it."""
-    return str(Path(*path.parts[: path.parts.index(FOLDER)])) if FOLDER in path.parts[1:] else None
-
-
-def _time_in_name(path: Path) -> str | None:
-    """Return the UTC time in the file's name, to the minute. It counts more than the heading."""
-    found = _IN_NAME.match(path.name)
-    return iso_utc(f"{found[1]}T{found[2]}:{found[3]}Z") if found else None
+    named, parts = _IN_NAME.match(source.path.name), source.path.parts
+    time = iso_utc(f"{named[1]}T{named[2]}:{named[3]}Z") if named else None  # to the minute, and surer than the heading
+    project = str(Path(*parts[: parts.index(FOLDER)])) if FOLDER in parts[1:] else None
+    for session in _split_sessions(lines, open_to_view, time):
+        yield from _read_turns(session, lines, folds, project)
 
 
 @dataclass(slots=True)
@@ -128,7 +120,9 @@ def _split_sessions(lines: Sequence[str], places: Sequence[int], in_name: str | 
             session.native, session.started = named[1], iso_utc(named[2]) or session.started
         else:
             session.level = level
-            _set_title(session, begun, in_name)
+            alone = _parse_title_time(begun[1])
+            session.title = "" if alone else begun[1]
+            session.started = session.started or alone or in_name or _parse_title_time(begun[2] or "")
     yield session
 
 
@@ -139,13 +133,6 @@ def _is_title(session: _Session, titled: re.Match[str], level: int) -> bool:
     if not session.parts:
         return not session.title
     return level == session.level and _parse_title_time(titled[2] or "") is not None
-
-
-def _set_title(session: _Session, titled: re.Match[str], in_name: str | None) -> None:
-    """Set the title, which is words with a local time, or the time alone."""
-    alone = _parse_title_time(titled[1])
-    session.title = "" if alone else titled[1]
-    session.started = session.started or alone or in_name or _parse_title_time(titled[2] or "")
 
 
 def _end_part(session: _Session, place: int) -> None:
@@ -185,7 +172,17 @@ def _read_turns(
         _add_words(part, _shown_lines(part, lines, inside), builder)
         for fold in inside:
             if fold.tag != THOUGHTS:
-                _add_tool(part, lines[fold.start : fold.end + 1], fold, builder)
+                block = lines[fold.start : fold.end + 1]
+                content, at = parse_fold(block, fold.name), _locate(part, fold.start, fold.end)
+                queue = builder.queue
+                queue.add_tool(content.call)
+                queue.add_todo_call(content.call.name, {"todos": parse_todos(block)}, at=part.timestamp, line=at.line)
+                answer = content.output  # empty for a command that never ended
+                ended = answer.text or answer.failed or answer.exit_code is not None
+                if content.replies:
+                    builder.add_turn("user", "answer", content.replies, at)
+                elif ended:
+                    builder.add_output(content.call, answer, at)
     turns = sorted((*main.queue.flush(), *sidechains.queue.flush()), key=attrgetter("line"))
     name = session.native or conversation_hash((turn.role, turn.content) for turn in turns)
     yield from (turn._replace(conversation_id=name) for turn in turns)
@@ -243,20 +240,6 @@ def _add_words(part: _Part, shown: Sequence[tuple[int, str]], builder: SessionBu
 def _text_of_query(text: str) -> str:
     """Return the prompt in the tag of Cursor's command line; the text itself if it only mentions the tag."""
     return (span(text, QUERY).strip() if text.lstrip().startswith((f"<{TIME}>", f"<{QUERY}>")) else "") or text
-
-
-def _add_tool(part: _Part, block: Sequence[str], fold: Fold, builder: SessionBuilder) -> None:
-    """Add a folded tool call, and its result if it is notable."""
-    content, at = parse_fold(block, fold.name), _locate(part, fold.start, fold.end)
-    queue = builder.queue
-    queue.add_tool(content.call)
-    queue.add_todo_call(content.call.name, {"todos": parse_todos(block)}, at=part.timestamp, line=at.line)
-    answer = content.output  # empty for a command that never ended
-    ended = answer.text or answer.failed or answer.exit_code is not None
-    if content.replies:
-        builder.add_turn("user", "answer", content.replies, at)
-    elif ended:
-        builder.add_output(content.call, answer, at)
 
 
 def _locate(part: _Part, start: int, end: int) -> Position:

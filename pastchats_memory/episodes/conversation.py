@@ -138,5 +138,6 @@ def _load_episodes(database: Database, items: Sequence[Item], outline: Sequence[
     for number, group in groupby(items, key=find_number):
         own = tuple(group)
         ended = outline[number - 1] if number else None
+        title = find_title([ended.text]) if ended else ""
         outcome = Outcome() if ended is None else present_outcome(database, ended.ending)
-        yield EpisodePart(number, StoredEpisode(_name(own), own, outcome, actions_of(own)), ended)
+        yield EpisodePart(number, StoredEpisode(title, own, outcome, actions_of(own)), ended)

@@ -24,7 +24,7 @@ SPAN_DAYS = 7
 """Days of a span that nobody names."""
 MAX_EPISODES = 5000
 """The newest episodes of a span that are read."""
-RECENT_EPISODES = 300
+RECENT_EPISODES = 150
 """The newest episodes, among which open ones are sought."""
 OPEN_OUTCOMES = (*FAILURES, "stopped")
 TRUNCATED = "only the newest {:,} prompts are considered; name a shorter time or a project"
@@ -158,16 +158,12 @@ def make_digest(database: Database, filters: Filters, tasks: Sequence[StoredTask
 class RecentSession(NamedTuple):
     """A conversation in which a person wrote."""
 
-    project: str
-    conversation_id: str
+    last: Ended
+    """Its last episode."""
+    day: str
+    """The local day of that."""
     title: str
     format: str
-    timestamp: str
-    """Time of its last request."""
-    day: str
-    """The local day of that time."""
-    outcome: str
-    """How its last episode ended."""
     turns: int
 
 
@@ -176,8 +172,8 @@ class Recent(NamedTuple):
 
     sessions: tuple[RecentSession, ...]
     """The newest first."""
-    open: tuple[DigestLine, ...]
-    """What failed, was stopped or was left unanswered, and open tasks; the newest first."""
+    open: tuple[tuple[Ended, str], ...]
+    """Episodes that failed, were stopped or were left unanswered, with their titles, the newest first."""
     more_open: int
     running: tuple[str, ...]
     """How far an index run is."""
@@ -191,23 +187,17 @@ def load_recent(database: Database, limit: int, running: tuple[str, ...]) -> Rec
     items = {item.id: item for item in turns.items(database, [one.question_id for one in latest])}
     sessions = tuple(
         RecentSession(
-            *one.conversation,
+            one,
+            _local_day(one.timestamp),
             name_conversation(database, *one.conversation),
             str(items[one.question_id].metadata.get("format") or ""),
-            one.timestamp or "",
-            _local_day(one.timestamp),
-            one.ending.outcome,
             turns.count_turns(database, one.conversation[1]),
         )
         for one in latest
     )
     found = _find_open(database, episodes, episodes)[::-1]
-    cited = _cite(database, found[:limit])
-    lines = tuple(
-        DigestLine("open", one.conversation[0], _name(database, one, of_episode=True), cited[one.question_id])
-        for one in found[:limit]
-    )
-    return Recent(sessions, lines, len(found) - len(lines), running)
+    shown = tuple((one, _name(database, one, of_episode=True)) for one in found[: limit // 2])
+    return Recent(sessions, shown, len(found) - len(shown), running)
 
 
 def _load(database: Database, filters: Filters, most: int = MAX_EPISODES) -> tuple[list[Ended], tuple[str, ...]]:

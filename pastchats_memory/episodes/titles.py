@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 
 from pastchats_memory.model import Hit
 from pastchats_memory.store import turns
@@ -105,19 +105,20 @@ def find_title(texts: Iterable[str]) -> str:
     """Return the sentence that names what the texts are about, the first that names something; empty if none has words."""
     weakest = ""
     for text in texts:
-        found = _pick_sentence(text)
+        found = _pick_sentence(text[:OPENING])
         if found is not None and found[0] >= LEAST_TOPIC:
             return _shorten(found[1])
         weakest = weakest or (found[1] if found else "")
     return _shorten(weakest)
 
 
+@lru_cache(maxsize=2000)
 def _pick_sentence(text: str) -> tuple[float, str] | None:
     """Return the first sentence of a text that names something, else the first of all, and how much it names.
 
     Without any, return the error in what was pasted, as one that names nothing.
     """
-    text = _ADDED.sub("\n", _OWN_WORDS.sub("\n", find_instruction(text[:OPENING])))
+    text = _ADDED.sub("\n", _OWN_WORDS.sub("\n", find_instruction(text)))
     pasted = split_paste(_COMMAND.sub("", text))
     sentences = [(_measure(sentence), _strip_marks(sentence)) for sentence in _split_sentences(pasted.typed)]
     weakest = sentences[0] if sentences else (0.0, _strip_marks(pasted.error)) if pasted.error else None

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from difflib import unified_diff
 from functools import cache, lru_cache
 from html import escape
+from pathlib import Path
 from typing import Any
 
 from pastchats_memory.text.display import remove_controls
@@ -14,27 +16,15 @@ LONGEST_CODE = 6_000
 """Characters that are highlighted; the time of a lexer may grow with the square of a hostile text."""
 MOST_LINES = 3_000
 """Lines of both sides whose difference is sought, for the same reason."""
-LANGUAGES = {
-    name: alias
-    for alias, names in {
-        "bash": "bash sh shell zsh", "c": "c h", "cpp": "cpp cc cxx hpp c++", "csharp": "cs csharp", "css": "css scss less",
-        "diff": "diff patch", "docker": "dockerfile docker", "elixir": "ex exs elixir", "go": "go golang", "html": "html htm vue svelte",
-        "ini": "ini cfg", "java": "java", "javascript": "js mjs cjs javascript", "json": "json jsonl", "jsx": "jsx", "kotlin": "kt kts kotlin",
-        "lua": "lua", "make": "makefile make", "php": "php", "powershell": "ps1 powershell", "python": "py python python3 pyi",
-        "ruby": "rb ruby", "rust": "rs rust", "scala": "scala", "sql": "sql", "swift": "swift", "toml": "toml", "tsx": "tsx",
-        "typescript": "ts mts typescript", "xml": "xml svg", "yaml": "yaml yml",
-    }.items()
-    for name in names.split()
-}  # fmt: skip
-"""Pygments' name of each language by the ends of its files and the names that people write."""
-
 _PLAIN = re.compile(r'<span class="(?:w|p|n|o|nn|nx|err|bp)">([^<]*)</span>')
 """Matches what has no colour of its own."""
 
 
 def render_code(code: str, language: str) -> str:
     """Return code as HTML, highlighted if the language, or the end of a file's path, is a known one."""
-    return _highlight(remove_controls(code), LANGUAGES.get(language.lower().rpartition("/")[2].rpartition(".")[2], ""))
+    return _highlight(
+        remove_controls(code), _load_languages().get(language.lower().rpartition("/")[2].rpartition(".")[2], "")
+    )
 
 
 @lru_cache(maxsize=256)
@@ -45,6 +35,13 @@ def _highlight(code: str, alias: str) -> str:
     from pygments.formatters.html import HtmlFormatter
 
     return _PLAIN.sub(r"\1", highlight(code, _find_lexer(alias), HtmlFormatter(nowrap=True)).removesuffix("\n"))
+
+
+@cache
+def _load_languages() -> dict[str, str]:
+    """Return Pygments' name of each language by the ends of its files and the names that people write."""
+    table = tomllib.loads(Path(__file__).with_name("languages.toml").read_text(encoding="utf-8"))
+    return {name: alias for alias, names in table.items() for name in names.split()}
 
 
 @cache

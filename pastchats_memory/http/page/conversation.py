@@ -243,7 +243,7 @@ def _show_episode(
         groups.append(Group(BRANCHES.get(branch, ""), own, is_open))
     return ShownEpisode(
         one.number,
-        _title_episode(ended) if ended else "",
+        one.episode.title,
         ended is not None and ended.ending.first_index < one.episode.turns[0].turn_index,
         ended.question_id if ended else None,
         outcome,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from itertools import groupby, pairwise
-from typing import NamedTuple
 
 from pastchats_memory.episodes.history import ConversationDay
 from pastchats_memory.http.page.answers import PageRequest, Redirect, WebPage, make_url, require
@@ -24,14 +23,6 @@ SPANS = (("today", "Today"), ("7d", "7 days"), ("30d", "30 days"), ("365d", "A y
 
 EVERYTHING = "1970-01-01"
 """Beginning of a timeline without a span."""
-
-
-class Span(NamedTuple):
-    """A link to another span of a timeline."""
-
-    label: str
-    url: str
-    is_chosen: bool
 
 
 def show_projects(memory: Memory, _: PageRequest) -> WebPage:
@@ -82,7 +73,7 @@ def _find_days(memory: Memory, request: PageRequest, path: str, project: str | N
         "days": [(day, group, gap) for (day, group), gap in zip(days, [*gaps, 0], strict=False)],
         "older": _link_older(newest_first, path, project) if timeline.more or timeline.is_cut else None,
         "chosen": f"{since} to {until}" if since and until else "",
-        "spans": [Span(label, make_url(path, name=project, when=one), one == when) for one, label in SPANS],
+        "spans": [(label, make_url(path, name=project, when=one), one == when) for one, label in SPANS],
     }
 
 

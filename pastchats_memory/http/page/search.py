@@ -21,7 +21,7 @@ from pastchats_memory.search.request import MOST_HITS
 from pastchats_memory.views.page_markdown import render_line
 from pastchats_memory.views.text import NOTHING_CLOSE, describe_relevance, has_close_hit
 
-HITS = 80
+HITS = 50
 """Hits on a page."""
 LINES, MORE_LINES = 3, 9
 """Lines of a conversation that are shown at first, and those that unfold."""

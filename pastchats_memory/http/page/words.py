@@ -13,7 +13,6 @@ from pastchats_memory.config import from_home
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.formats.registry import load_format
 from pastchats_memory.model import TaskState
-from pastchats_memory.store.recalled import Recalled
 from pastchats_memory.text.display import format_priority, format_time, one_line, remove_controls
 from pastchats_memory.views.text import CITATION_NOTES
 
@@ -85,15 +84,9 @@ def shorten_history(states: Sequence[TaskState]) -> str:
     return " → ".join(name_status(status) for status, _ in groupby(state.status for state in states))
 
 
-def group_by_day(given: Sequence[Recalled]) -> list[tuple[str, list[Recalled]]]:
-    """Return what was given by local day, in its order."""
-    return [(day, list(group)) for day, group in groupby(given, key=lambda one: format_time(one.given_at)[:10])]
-
-
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "age": describe_age,
     "agent": name_agent,
-    "by_day": group_by_day,
     "citation": lambda state: CITATION_LABELS[state],
     "clock": lambda time: time[11:],
     "count": count,

@@ -60,7 +60,6 @@ document.addEventListener("toggle", async (event) => {
 // --- copying ---------------------------------------------------------------------------------------------------------
 
 function prepare(within) {
-  for (const button of within.querySelectorAll("button.copy")) button.hidden = false;
   for (const code of within.querySelectorAll("pre")) {
     if (code.parentElement.matches(".code")) continue;
     const place = document.createElement("div");
@@ -68,10 +67,6 @@ function prepare(within) {
     code.replaceWith(place);
     const button = Object.assign(document.createElement("button"), { type: "button", className: "copy", textContent: "Copy" });
     place.append(code, button);
-  }
-  for (const select of within.querySelectorAll("select[data-sends]")) {
-    const button = select.form.querySelector("button.sends");
-    if (button) button.hidden = true;
   }
   letKeysScroll(within);
 }
@@ -153,7 +148,6 @@ document.addEventListener("keydown", (event) => {
 });
 
 if (help) {
-  help.hidden = false;
   help.addEventListener("click", () => keys.showModal());
   document.querySelector(".bar [aria-current]")?.scrollIntoView({ inline: "nearest", block: "nearest" });
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,6 +44,8 @@ from pastchats_memory.hooks.jsonc import (
 )
 
 JSON_PARENT, TOML_PARENT = "mcpServers", "mcp_servers"
+_OWN_TABLE = re.compile(rf"^[ \t]*\[[ \t]*[\"']?{TOML_PARENT}[\"']?[ \t]*\]", re.MULTILINE)
+"""A table that the user has begun, with what they noted below; we write only the one of our server."""
 
 
 def record_name(target: str) -> str:
@@ -169,8 +172,7 @@ def _without_table(text: str, pieces: Sequence[str]) -> str:
     if servers is None or COMMAND not in servers:
         return text
     del servers[COMMAND]
-    is_written = f"[{TOML_PARENT}]" in text  # the user's own line, with what they noted below
-    if not servers and not is_written:
+    if not servers and not _OWN_TABLE.search(text):
         del wanted[TOML_PARENT]
     restored = without_pieces(text, pieces)
     if restored is not None and _parse(restored) == wanted.unwrap():

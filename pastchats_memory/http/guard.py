@@ -44,8 +44,8 @@ class Admission:
     A page whose name was made to point here (DNS rebinding) names itself. A server that is bound to another address has
     other names; then the token protects it, which no page has.
     """
-    seconds: float | None = 600.0
-    """Time limit for a whole answer."""
+    seconds: int | None = 600
+    """Time limit for a whole answer; None for a stream without end."""
 
     def knows(self, scope: Scope, headers: Headers) -> bool:
         """Return whether a request shows the session of the page or, if it does not ask for a page, the token."""
@@ -102,8 +102,8 @@ class Guard:
                 await self._pass_on(scope, receive, sending)
         except TimeoutError:
             if not started:
-                why = f"no answer within {self._admission.seconds} seconds"
-                late = RequestError(504, "timeout", why, "Ask for less.")
+                problem = f"no answer within {self._admission.seconds} seconds"
+                late = RequestError(504, "timeout", problem, "Ask for less.")
                 await answer_error(late)(scope, receive, send)
         finally:
             self._running -= 1

@@ -36,7 +36,10 @@ DURABLE = (
 DURABLE_KEYS = ("model_name", "model_version", "embedding_dim", "last_reindex_at", RULES, PENDING_KEY)
 """Keys of `embedding_meta` about durable rows or pending deletes; the others are about derived tables."""
 NEVER_GUESSED = ("team_projects", "recalled_sources", "sync_growths")
-"""Tables that get no rows from pages whose table is unknown: a wrong one would share a project, or is not rescued at all."""
+"""Tables that get no rows from pages whose table is unknown.
+
+A wrong row would share a project. The other two are not rescued, and have the columns of tables that are.
+"""
 FITTING = {"INTEGER": (int,), "TEXT": (str,), "BLOB": (bytes,), "REAL": (float, int)}
 """Python types of values, by the type of their column."""
 OF_JSON: dict[str, tuple[tuple[str, type, str | None], ...]] = {

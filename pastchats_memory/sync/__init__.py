@@ -115,16 +115,14 @@ def retire(database: Database, path: Path, access: FolderAccess, machine: str) -
         raise UsageFault(
             f"{machine} is no other machine of this folder", "`pastchats-memory sync --status` lists them."
         )
-    found, key = files.list_numbered_files(path, machine), None
+    found = files.list_numbered_files(path, machine)
     read = {file.number for file in sync.files(database, known.id) if file.machine == machine}
     for number in found.keys() - read:
         with suppress(UnusableFile):
             files.read_segment(found[number], machine, number, known, trust.admit)
             raise UsageFault(f"files of {machine} were not read here yet", "Run `pastchats-memory sync` first.")
-        with suppress(UnusableFile):
-            key = files.read_signature(found[number], known)[0].key
     with database.transaction():
-        key = trust.machines[machine].key if machine in trust.machines else key or NO_KEY
+        key = _find_key(known, trust, machine) or NO_KEY
         _decide(database, known, trust, machine, key, is_retired=True)
         for number in found.keys() & read:
             sync.store_file(database, known.id, SyncFile(machine, number, is_current=False), ())
@@ -135,7 +133,7 @@ def trust_machine(database: Database, path: Path, access: FolderAccess, code: st
     known = _open(database, path, access, may_begin=False)
     trust = Trust(database, known)
     for machine in files.list_machines(path):
-        key = _find_key(known, machine)
+        key = _find_key(known, trust, machine)
         if key is not None and keys.describe_code(key) == code.strip().lower():
             if machine not in trust.machines:
                 _decide(database, known, trust, machine, key)
@@ -151,8 +149,10 @@ def _decide(
     sync.store_folder(database, known._replace(is_announced=False))
 
 
-def _find_key(known: SyncFolder, machine: str) -> bytes | None:
-    """Return the key that the newest readable file of a machine shows, whoever wrote it; None if there is none."""
+def _find_key(known: SyncFolder, trust: Trust, machine: str) -> bytes | None:
+    """Return the key of a machine; for an unknown one, that of its newest readable file, whoever wrote it."""
+    if machine in trust.machines:
+        return trust.machines[machine].key
     for _, file in sorted(files.list_numbered_files(Path(known.path), machine).items(), reverse=True):
         with suppress(UnusableFile):
             return files.read_signature(file, known)[0].key
@@ -165,16 +165,15 @@ def replace_secret(database: Database, path: Path, access: FolderAccess) -> None
     The others ask for it at their next run, and do the same. Raises InputMissing, UsageFault, StoreFault, OSError.
     """
     known = _open(database, path, FolderAccess(host=access.host), may_begin=False)
-    if known.secret is None or (access.key_file is None and access.passphrase is None):
-        problem = "the files are not encrypted" if known.secret is None else "there is neither a passphrase nor a key"
-        raise UsageFault(problem, "A new folder can be encrypted. A passphrase needs a terminal, a key --key FILE.")
+    if known.secret is None:
+        raise UsageFault("the files are not encrypted", "A new folder can be encrypted.")
     generation = known.generation + 1
-    new = files.name_key(path, generation)
     if access.key_file is not None:
         secret = _read_key_file(access.key_file)
+    elif access.passphrase is not None:
+        secret = files.write_new_key(files.name_key(path, generation), _ask(access.passphrase))
     else:
-        assert access.passphrase is not None  # noqa: S101 - checked above
-        secret = files.write_new_key(new, _ask(access.passphrase))
+        raise UsageFault("there is neither a passphrase nor a key", "Run it on a terminal, or use --key FILE.")
     files.write_marker(path, files.Marker(known.id, is_encrypted=True, generation=generation))
     _take_secret(database, known, secret, generation)
     files.name_key(path, known.generation).unlink(missing_ok=True)
@@ -371,7 +370,7 @@ def _list_machines(database: Database, known: SyncFolder) -> Iterator[Machine]:
                 continue
         listed = set(newest.get("files", ()))
         found = trust.machines.get(machine)
-        key = _find_key(known, machine) if found is None else found.key
+        key = _find_key(known, trust, machine)
         yield Machine(
             id=machine,
             host=newest.get("host", ""),

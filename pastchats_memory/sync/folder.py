@@ -41,6 +41,8 @@ MAX_BYTES = 1 << 28
 """Of a file, as it lies there and after decompression."""
 MAX_RECORDS = 2000
 """Of a file."""
+FINGERPRINT_BYTES = 1024
+"""Of the beginning of a file."""
 MAX_SIGNATURE_BYTES = 1000
 MAX_MACHINES = 1000
 MAX_MARKER_BYTES = 1 << 16
@@ -222,16 +224,17 @@ def _refuse_link(path: Path) -> None:
         raise UsageFault(f"{path} is a link", "Delete it. Only `sync` writes there.")
 
 
-def find_fingerprint(content: bytes) -> str:
+def find_fingerprint(size: int, content: bytes) -> str:
     """Return what tells a file from another one: signature or encryption make its beginning unique."""
-    return sync.digest_of([len(content), content[:1024].hex()]).hex()
+    return sync.digest_of([size, content[:FINGERPRINT_BYTES].hex()]).hex()
 
 
 def read_fingerprint(path: Path) -> str:
     """Return the fingerprint of a file, empty if it cannot be read."""
     try:
-        return find_fingerprint(_read_regular(path, MAX_BYTES))
-    except (OSError, UnusableFile):
+        with open_regular(path, may_be_link=False) as file:
+            return find_fingerprint(os.fstat(file.fileno()).st_size, file.read(FINGERPRINT_BYTES))
+    except OSError:
         return ""
 
 

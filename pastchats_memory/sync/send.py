@@ -79,7 +79,7 @@ def _write(
     }
     number = _find_next_number(database, known)
     content = files.build_file(known, number, Segment(header, list(records)))
-    fingerprint = files.find_fingerprint(content)
+    fingerprint = files.find_fingerprint(len(content), content)
     pending = known._replace(pending=f"{number} {fingerprint}")
     with database.transaction():
         sync.store_folder(database, pending)
@@ -134,16 +134,14 @@ class _NewRecords:
 
     def _list_turns(self) -> Iterator[Json]:
         wanted: dict[str, bytes] = {}
-        after: dict[str, list[str]] = {}
+        before: dict[str, list[str]] = {}
         for old, new in sync.growths(self._database).items():
-            after.setdefault(new, []).append(old)
+            before.setdefault(new, []).append(old)
         for identity, project, path, digest in sync.turn_versions(self._database):
-            before = [
-                old for old in after.get(identity, []) if self._is_new("growth", old, sync.digest_of([old, identity]))
-            ]
-            if before and not self._limits.keep_here(project, path):
-                for old in before:
-                    yield _build_record("growth", old, sync.digest_of([old, identity]), into=identity)
+            for old in before.get(identity, ()):
+                growth = sync.digest_of([old, identity])
+                if self._is_new("growth", old, growth) and not self._limits.keep_here(project, path):
+                    yield _build_record("growth", old, growth, into=identity)
             if self._is_new("turn", identity, digest) and self._may_leave(project, path):
                 wanted[identity] = digest
         names = list(wanted)

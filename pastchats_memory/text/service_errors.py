@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 
-_RAW = re.compile(
+from pastchats_memory.text.lazy_pattern import LazyPattern
+
+_RAW = LazyPattern(
     r"""
     \[?API\ Error\b[^\n{\[]{0,80}[\[{].*  # the line that begins the JSON
     (?:\n(?:[ \t]+\S.*|[\]}]+.*))*        # its further lines are indented, or close it
     """,
     re.VERBOSE,
+    words=("API Error",),
 )
-_MESSAGE = re.compile(r'"message"\s{0,9}:\s{0,9}"((?:[^"\\]|\\.)+)')
+_MESSAGE = LazyPattern(r'"message"\s{0,9}:\s{0,9}"((?:[^"\\]|\\.)+)')
 
 
 def shorten_service_errors(text: str) -> str:

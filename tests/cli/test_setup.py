@@ -155,7 +155,12 @@ def test_a_server_that_the_user_has_added_stays_and_so_does_what_they_add_to_our
 
 @pytest.mark.parametrize(
     "own",
-    ["[mcp_servers]\n# my servers come here\n", "a = 1\n[mcp_servers] # keep\n\n[tui]\nb = 1\n", "# only a remark\n"],
+    [
+        "[mcp_servers]\n# my servers come here\n",
+        "[ 'mcp_servers' ]\n# mine\n",
+        "a = 1\n[mcp_servers] # keep\n\n[tui]\nb = 1\n",
+        "# only a remark\n",
+    ],
 )
 def test_undo_leaves_each_line_of_the_user_in_codex_settings(person: Program, own: str) -> None:
     file = person.home / ".codex/config.toml"

@@ -109,11 +109,13 @@ fuzz-http: $(VENV)/installed-dev
 fuzz-sync: $(VENV)/installed-dev
 	FUZZ_SYNC_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest --timeout=36000 tests/sync/test_convergence.py
 
-# Kill KILLS writers, let system calls fail (every EVERYth, in JOBS processes), damage DAMAGES databases, run a crowd for SECONDS, forget FORGETS times.
+# Kill KILLS writers, let system calls fail (every EVERYth, in JOBS processes), damage DAMAGES databases, run a crowd for SECONDS, forget FORGETS times, and let a team
+# work for ROUNDS.
 KILLS ?= 1000
 DAMAGES ?= 300
 FORGETS ?= 2000
 SECONDS ?= 600
+ROUNDS ?= 200
 JOBS ?= 2
 torture: $(VENV)/installed-dev
 	$(BIN)/python tests/torture/kill_loop.py --kills $(KILLS)
@@ -121,7 +123,7 @@ torture: $(VENV)/installed-dev
 	$(BIN)/python tests/torture/damage_loop.py --damages $(DAMAGES)
 	$(BIN)/python tests/torture/crowd.py --seconds $(SECONDS)
 	$(BIN)/python tests/torture/forget_loop.py --forgets $(FORGETS)
-	$(BIN)/python tests/torture/team_crowd.py --seconds $(SECONDS)
+	$(BIN)/python tests/torture/team_crowd.py --rounds $(ROUNDS)
 
 # docs/benchmarks.md lists what each of the following measures, and the data that some of them need.
 bench-quality: $(VENV)/installed

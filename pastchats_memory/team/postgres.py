@@ -196,7 +196,7 @@ def open_postgres(endpoint: str, token: str | None) -> Iterator[PostgresServer]:
         "password": token,
         "connect_timeout": int(TIMEOUT),
         "application_name": "pastchats-memory",
-        **_require_tls(),
+        **_choose_tls(named),
     }
     settings = {name: value for name, value in usual.items() if value is not None and name not in named}
     with _translate(endpoint):
@@ -205,11 +205,13 @@ def open_postgres(endpoint: str, token: str | None) -> Iterator[PostgresServer]:
         yield PostgresServer(connection, endpoint)
 
 
-def _require_tls() -> Mapping[str, str]:
-    """Return the settings that verify the server, unless the environment has its own."""
-    usual = {} if "PGSSLMODE" in os.environ or "PGSERVICE" in os.environ else {"sslmode": "verify-full"}
-    has_roots = "PGSSLROOTCERT" in os.environ or (Path.home() / ".postgresql" / "root.crt").exists()
-    return usual if has_roots or not usual else {**usual, "sslrootcert": "system"}
+def _choose_tls(named: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the settings that verify the server, unless its address or $PGSSLMODE asks for less."""
+    mode = named.get("sslmode", os.environ.get("PGSSLMODE", "verify-full"))
+    may_have_roots = "service" in named or not {"PGSSLROOTCERT", "PGSERVICE"}.isdisjoint(os.environ)
+    if mode != "verify-full" or may_have_roots or (Path.home() / ".postgresql" / "root.crt").exists():
+        return {"sslmode": mode}
+    return {"sslmode": mode, "sslrootcert": "system"}
 
 
 def _render(condition: Condition) -> tuple[str, list[object]]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import socketserver
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from select import select
 from shutil import rmtree
+from socket import AF_UNIX, socket
+from threading import Thread
 from typing import Protocol
 from uuid import uuid4
 
@@ -102,6 +106,30 @@ def run_postgres() -> Iterator[PostgresProcess]:
     finally:
         server.process.stop()
         rmtree(folder)
+
+
+@contextmanager
+def listen_without_tls(server: PostgresProcess) -> Iterator[int]:
+    """Pass what comes to a port of this computer on to a server's socket; return the port."""
+
+    class Passage(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            with socket(AF_UNIX) as there:
+                there.connect(f"{server.socket}/.s.PGSQL.5432")
+                ends = {self.request: there, there: self.request}
+                while True:
+                    for end in select(list(ends), [], [])[0]:
+                        data = end.recv(65_536)
+                        if not data:
+                            return
+                        ends[end].sendall(data)
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Passage) as listening:
+        Thread(target=listening.serve_forever).start()
+        try:
+            yield listening.server_address[1]
+        finally:
+            listening.shutdown()
 
 
 def all_bytes(folder: Path) -> bytes:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
 from people import ANSWERED, ASKED, Person, run, shell_of
-from places import Place, PostgresDatabase
+from places import Place, PostgresDatabase, listen_without_tls
 
 from pastchats_memory.errors import TeamUnavailable
 from pastchats_memory.store.copy_path import copy_path
@@ -51,6 +52,7 @@ def test_status_and_share_name_the_role_and_count_its_own_rows_alone(ada: Person
     "sql",
     [
         insert("b", more=", author", values=", 'ada'"),
+        insert("b", more=", author", values=", 'bob'"),
         insert("b", more=", changed", values=", '1'"),
         "UPDATE pastchats.rows SET author = 'bob'",
         "UPDATE pastchats.readers SET reader = 'bob'",
@@ -233,11 +235,33 @@ def test_an_address_with_a_password_is_refused(ada: Person, postgres: PostgresDa
     assert "hunter2" not in str(caught.value)
 
 
-def test_a_server_without_tls_is_refused(ada: Person, postgres: PostgresDatabase) -> None:
-    """The server listens on a socket alone, so this address is one where nothing answers with TLS."""
-    open_ = Person(ada.home, postgres, team_endpoint="postgresql://ada@127.0.0.1:1/team?sslmode=verify-full")
-    with pytest.raises(TeamUnavailable, match=r"127\.0\.0\.1"):
-        open_.memory.team.status()
+@pytest.fixture
+def plain_address(postgres: PostgresDatabase) -> Iterator[str]:
+    """Ada's address at a server that answers on a port, without TLS."""
+    with listen_without_tls(postgres.server) as port:
+        yield f"postgresql://ada@127.0.0.1:{port}/{postgres.name}"
+
+
+def test_a_server_without_tls_is_refused(plain_address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    service = tmp_path / "services"
+    service.write_text("[team]\napplication_name=team\n", encoding="utf-8")
+    for variables in ({}, {"PGSERVICEFILE": str(service), "PGSERVICE": "team"}, {"PGSSLMODE": "require"}):
+        with monkeypatch.context() as patch:
+            for name, value in variables.items():
+                patch.setenv(name, value)
+            with (
+                pytest.raises(TeamUnavailable, match="server does not support SSL"),
+                open_postgres(plain_address, None),
+            ):
+                pass
+
+
+def test_an_address_or_the_environment_may_do_without_tls(plain_address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_postgres(f"{plain_address}?sslmode=disable", None) as server:
+        assert server.author == "ada"
+    monkeypatch.setenv("PGSSLMODE", "disable")
+    with open_postgres(plain_address, None) as server:
+        assert server.author == "ada"
 
 
 def test_an_unreachable_server_leaves_the_copy(ada: Person, bob: Person, postgres: PostgresDatabase) -> None:

@@ -86,6 +86,51 @@ def test_two_host_headers_are_refused(tmp_path: Path) -> None:
     assert refused(anyio.run(requests)) == (400, "bad_host")
 
 
+ODD_REQUESTS = {
+    "an address in the first line": b"GET http://127.0.0.1/search?query=jitter HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "another address in the first line": b"GET http://evil.example/healthz HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "a user before the host": b"GET /search?query=jitter HTTP/1.1\r\nHost: localhost@evil.example\r\n\r\n",
+    "a user before our host": b"GET /search?query=jitter HTTP/1.1\r\nHost: evil.example@localhost\r\n\r\n",
+    "no host": b"GET /search?query=jitter HTTP/1.0\r\n\r\n",
+    "a host in two lines": b"GET /search?query=jitter HTTP/1.1\r\nHost:\r\n localhost\r\n\r\n",
+    "a blank before the colon": b"GET /search?query=jitter HTTP/1.1\r\nHost: localhost\r\nX-Memory-Token : a\r\n\r\n",
+    "a proxy's words": b"GET /search?query=jitter HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Host: localhost\r\n"
+    b"X-Forwarded-For: 127.0.0.1\r\nForwarded: for=127.0.0.1;host=localhost\r\nX-Original-URL: /healthz\r\n\r\n",
+    "another path in a header": b"GET /search?query=jitter HTTP/1.1\r\nHost: localhost\r\nX-Rewrite-URL: /healthz\r\n\r\n",
+    "the head alone": b"HEAD /search?query=jitter HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "its options": b"OPTIONS /search HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example\r\n"
+    b"Access-Control-Request-Method: GET\r\n\r\n",
+    "an upgrade": b"GET /search?query=jitter HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+    "an open path and a way out of it": b"GET /healthz/../search?query=jitter HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "two slashes": b"GET //search?query=jitter HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "a very long header": b"GET /search?query=jitter HTTP/1.1\r\nHost: localhost\r\nX-Memory-Token: "
+    + 90_000 * b"a"
+    + b"\r\n\r\n",
+    "two lengths": b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nContent-Length: 40\r\n\r\n{}",
+    "a length and chunks": b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n"
+    b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /search?query=jitter HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "a length that is negative": b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+    "two tokens": b"GET /search?query=jitter HTTP/1.1\r\nHost: localhost\r\nX-Memory-Token: \r\nX-Memory-Token: a\r\n\r\n",
+    "an empty token": b"GET /search?query=jitter HTTP/1.1\r\nHost: localhost\r\nX-Memory-Token:\r\nAuthorization: Bearer \r\n\r\n",
+}
+"""Of somebody without the token."""
+
+
+@pytest.mark.parametrize("request_", ODD_REQUESTS.values(), ids=ODD_REQUESTS)
+def test_an_odd_request_of_a_stranger_is_refused(client: httpx.Client, server: Server, request_: bytes) -> None:
+    with connected(server) as connection:
+        connection.sendall(request_)
+        connection.shutdown(socket.SHUT_WR)
+        with connection.makefile("rb") as stream:
+            answer = stream.read()
+    statuses = [int(status) for status in re.findall(rb"HTTP/1\.1 (\d+)", answer)]
+    assert statuses
+    assert all(400 <= status < 500 for status in statuses)
+    assert b"jitter" not in answer.lower()
+    assert client.get("/healthz").is_success
+
+
 @pytest.mark.promise("clients", "The HTTP server turns away more requests than it can answer at once.")
 def test_requests_over_the_limit_are_refused_until_others_finish(tmp_path: Path) -> None:
     async def requests() -> list[httpx.Response]:

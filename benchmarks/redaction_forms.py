@@ -25,7 +25,7 @@ from urllib.parse import quote
 
 from pastchats_memory.redact import redact
 
-CORPORA = ("forms", "bare", "printed", "passwords", "contexts")
+CORPORA = ("forms", "bare", "printed", "passwords", "contexts", "sight_tokens", "sight_bare", "sight_passwords")
 LETTERS = string.ascii_letters + string.digits
 ALPHABETS = {
     "d": string.digits, "h": "0123456789abcdef", "H": "0123456789ABCDEF", "t": string.ascii_uppercase + "234567", "v": string.ascii_lowercase + "234567",

@@ -26,6 +26,9 @@ LEAST_ENTROPY_OF_LONG = 4.4
 LEAST_SALT = 48
 LEAST_ENTROPY_OF_SALT = 5
 """For a value with blanks: sentences repeat themselves more."""
+LEAST_WORDS = 0.8
+LEAST_WORDS_OF_NAMES = 0.6
+"""Part of a value that belongs to words, if it is one word or several with marks between them."""
 MANY_DIGITS = 4
 NAME_CLASSES = 2
 ALL_CLASSES = 4
@@ -46,6 +49,8 @@ _NAME_AND_LETTER = _PATTERNS["name_and_letter"]
 _CODE = _PATTERNS["code"]
 _SESSION_NAME = re.compile(r"sess|sid|auth|token|csrf|jwt|remember", re.IGNORECASE)
 _PATH = re.compile(r"/[\w./\-]*\Z")
+_URL = re.compile(r"https?://[^@]*\Z")
+_URL_PART = re.compile(r"[A-Za-z0-9_\-]+")
 _EMAIL = re.compile(r"[\w.+\-]+@[\w\-]+(?:\.[a-z]{2,})+\Z")
 _NO_VALUE = _PATTERNS["no_value"]
 _WORDLIKE = re.compile(r"[A-Za-z]+(?:['’\-/.][A-Za-z]+)*\Z")
@@ -78,8 +83,15 @@ def is_placeholder(value: str) -> bool:
         or _NO_VALUE.match(value)
         or _PLACEHOLDER.match(lowered)
         or _NAME_AND_LETTER.match(word)
+        or _is_description(word)
         or (any(part in lowered for part in _PLACEHOLDER_PARTS) and _WORD.match(lowered))
     )
+
+
+def _is_description(word: str) -> bool:
+    """Return whether a value says how something is written, as `base64-encoded` and `sha256-hashed` do."""
+    first, _, rest = word.partition("-")
+    return first in _COMMON_WORDS and not first.isalpha() and rest.isalpha()
 
 
 def is_passphrase(value: str) -> bool:
@@ -98,12 +110,19 @@ def is_code(value: str) -> bool:
     if _PATH.match(value):
         is_path = value.count("/") >= len(value) / 8 or "." in value or entropy(value) <= LEAST_ENTROPY_OF_PATHS
         return is_path and not _is_mixed(value)
+    if _URL.match(value):
+        return not any(map(looks_random, _URL_PART.findall(value)))
     return _CODE.match(value) is not None and not _is_mixed(value) and not _has_random_part(value)
 
 
 def _is_mixed(value: str) -> bool:
     """Return whether a value is more mixed than any name in a program."""
-    return len(value) >= LEAST_KEY and count_classes(value) == ALL_CLASSES and entropy(value) >= LEAST_ENTROPY_OF_PATHS
+    return (
+        len(value) >= LEAST_KEY
+        and count_classes(value) == ALL_CLASSES
+        and entropy(value) >= LEAST_ENTROPY_OF_PATHS
+        and _count_letters_of_words(value) < LEAST_WORDS_OF_NAMES * len(value)
+    )
 
 
 def _has_random_part(value: str) -> bool:
@@ -162,8 +181,12 @@ def looks_random(value: str) -> bool:
 
 def _is_unlike_words(value: str) -> bool:
     """Return whether a value is not mostly made of words, as `llama-2-70b-chat` is."""
-    letters = sum(len(part) for part in _WORD_PART.findall(value) if not _CONSONANTS.search(part))
-    return letters < 0.8 * len(value) if not _SEPARATED.match(value) else letters < 0.6 * len(value)
+    least = LEAST_WORDS_OF_NAMES if _SEPARATED.match(value) else LEAST_WORDS
+    return _count_letters_of_words(value) < least * len(value)
+
+
+def _count_letters_of_words(value: str) -> int:
+    return sum(len(part) for part in _WORD_PART.findall(value) if not _CONSONANTS.search(part))
 
 
 def is_assigned_secret(value: str, kind: str) -> bool:

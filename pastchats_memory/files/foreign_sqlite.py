@@ -70,12 +70,7 @@ def _has_bytes(path: Path) -> bool:
 
 
 def tables(path: Path) -> dict[str, frozenset[str]]:
-    """Return the columns of each table, in lower case.
-
-    Raises:
-        ForeignFault: the file is no readable database.
-        OSError: the file cannot be read.
-    """
+    """Return the columns of each table, in lower case. Raises ForeignFault or OSError."""
     if not side_files(path):
         with _open_in_place(path) as database:
             return database.tables
@@ -94,9 +89,7 @@ def tables(path: Path) -> dict[str, frozenset[str]]:
 def open_foreign(path: Path) -> Iterator[ForeignDatabase]:
     """Open the database for reading, with everything that was committed to it.
 
-    Raises:
-        ForeignFault: the database is damaged, or changed throughout.
-        OSError: the file cannot be read.
+    Raises OSError, and ForeignFault if the database is damaged, or changed throughout.
     """
     if not side_files(path):
         with _open_in_place(path) as database:
@@ -220,8 +213,7 @@ class ForeignDatabase:
             within: a column, its lowest value and its exclusive upper bound.
             order: columns; missing ones are ignored.
 
-        Raises:
-            ForeignFault: the file is damaged, at once or further on.
+        Raises ForeignFault if the file is damaged, at once or further on.
         """
         known = self.tables.get(table, frozenset())
         if not known or not known.issuperset(where):

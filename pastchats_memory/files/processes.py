@@ -47,8 +47,7 @@ def ask_git(folder: str, *arguments: str, seconds: float = GIT_SECONDS) -> str |
 def run_in_foreground(command: Sequence[str], folder: str | None = None) -> int:
     """Run a program on the user's terminal until it ends, and return its exit code.
 
-    Raises:
-        MemoryFault: there is no such program or folder, or it may not be run.
+    Raises MemoryFault if there is no such program or folder, or it may not be run.
     """
     try:
         return subprocess.run(command, cwd=folder, check=False).returncode  # noqa: S603 - the user asked for it; no shell
@@ -63,11 +62,7 @@ def run_with_input(
     """Run a program with a text on stdin, and return its exit code and the start of what it prints.
 
     The program and its children are killed after some seconds, or once it has printed `most` bytes. The variables are added
-    to our own environment. No shell reads the command.
-
-    Raises:
-        MemoryFault: there is no such program, or it may not be run.
-        TimeoutError: it did not end in time.
+    to our own environment. No shell reads the command. Raises TimeoutError, and MemoryFault if it cannot be run.
     """
     with TemporaryFile() as stdin:
         stdin.write(text.encode("utf-8", "replace"))

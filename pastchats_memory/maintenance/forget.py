@@ -107,15 +107,9 @@ class ForgetResult:
 
 
 def preview_forget(database: Database, selector: Selector, hidden: Collection[str] = ()) -> ForgetResult:
-    """Return the rows that `forget` would delete; change nothing.
+    """Return the rows that `forget` would delete, without the text of hidden projects; change nothing.
 
-    Args:
-        database: open.
-        selector: criteria of the rows.
-        hidden: projects whose text is not shown.
-
-    Raises:
-        UsageFault: an id is malformed.
+    Raises UsageFault if an id is malformed.
     """
     with database.snapshot():
         matches = _find_matches(database, selector)
@@ -153,18 +147,14 @@ def _count_private(database: Database, selector: Selector, matches: Ids | None, 
 
 
 def forget(database: Database, selector: Selector) -> ForgetResult:
-    """Delete the chosen rows with everything derived from them.
-
-    Their tombstones keep them from being indexed again.
+    """Delete the chosen rows with everything derived from them; tombstones keep them from being indexed again.
 
     One transaction marks the rows as deleted and writes their tombstones. Many rows are then deleted in steps, so that
     other processes can write meanwhile; last, their remains in the file are overwritten. If the process ends early, the
     next opening of the database does the rest.
 
-    Raises:
-        UsageFault: an id is malformed.
-        DeletionUnfinished: the rows are forgotten, but their text is still in the file; the next command goes on.
-        StoreFault: the database cannot be written; nothing is forgotten.
+    Raises UsageFault for a malformed id, and StoreFault if nothing is forgotten. DeletionUnfinished says that the text is
+    still in the file; the next command goes on.
     """
     with database.transaction():
         matches = _find_matches(database, selector)
@@ -194,16 +184,10 @@ def forget_all(database: Database) -> None:
 
 
 def undo_forget(database: Database, number: int | None = None) -> Forgetting | None:
-    """Allow forgotten rows to be indexed again, and return the record of that run.
-
-    Return None if there is no such run.
+    """Allow the rows of a run, None for the last, to be indexed again; return its record, None if there is none.
 
     The text itself is gone. It comes back when a file that contains it is indexed again, with `force` if the file is
     unchanged.
-
-    Args:
-        database: open for writing.
-        number: of the run; None for the last one.
     """
     with database.transaction():
         known = tombstones.forgettings(database)

@@ -171,18 +171,10 @@ def redact_stored(
     """Remove the secrets that were found, and overwrite them in the file.
 
     Each transaction writes a batch of rows with their words and vectors. Ids and identity hashes stay, so that a later
-    index run recognizes its rows.
+    index run recognizes its rows. The embedder is that of the database's vectors.
 
-    Args:
-        database: open for writing.
-        embedder: of the database's vectors.
-        found: the result of `find_stored_secrets`.
-        report_progress: called after each batch.
-
-    Raises:
-        ModelChanged: another process has changed the model meanwhile; the remaining rows are unchanged.
-        DeletionUnfinished: no row has them any more, but the file still does; the next command goes on.
-        StoreFault: the database cannot be written; the remaining rows are unchanged.
+    Raises ModelChanged or StoreFault; the remaining rows are then unchanged. DeletionUnfinished says that only the file
+    still has the secrets; the next command goes on.
     """
     start = time.monotonic()
     session = sources.open_session(database, embedder)
@@ -232,15 +224,9 @@ def _list_ids(pairs: Iterable[tuple[int, int]]) -> list[int]:
 def _rewrite_turns(
     database: Database, session: ModelSession, ids: Sequence[int], split: Sequence[tuple[int, int]]
 ) -> None:
-    """Write turns without their secrets.
+    """Write turns without their secrets; those that another process changes meanwhile are read and written again.
 
-    Turns that another process changes meanwhile are read and written again.
-
-    Args:
-        database: open for writing.
-        session: of the database's model.
-        ids: of the turns.
-        split: pairs of these turns that contain the halves of a secret.
+    `split` has the pairs of these turns that contain the halves of a secret.
     """
     remaining = list(ids)
     while remaining:

@@ -22,14 +22,8 @@ PARTIAL = LazyPattern(r"\.(\d+)\.partial(-journal|-wal|-shm)?\Z")
 def new_file(to: Path, database: Path, *, force: bool = False) -> Iterator[Path]:
     """Give an empty file to be filled, and give it its name at the end.
 
-    Args:
-        to: the name.
-        database: must not be written over, nor its log.
-        force: replace another file of that name.
-
-    Raises:
-        UsageFault: the name is taken.
-        StoreFault: the file cannot be written.
+    The name must not be that of `database` or of its log. `force` replaces another file. Raises UsageFault if the name is
+    taken, and StoreFault.
     """
     refuse_existing(to, database, force=force)
     with partial_file(to) as partial:

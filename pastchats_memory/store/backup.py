@@ -44,16 +44,8 @@ class Counts:
 def backup(database: Database, to: Path, *, force: bool = False) -> Counts:
     """Copy the database as it is now, whoever writes to it meanwhile, into a file for its owner alone.
 
-    The file gets its name only once it is complete.
-
-    Args:
-        database: to be copied.
-        to: the name of the copy.
-        force: replace a file of that name.
-
-    Raises:
-        UsageFault: there is such a file, it is the database itself, or SQLite does not accept its name.
-        StoreFault: the database cannot be read, or the copy cannot be written.
+    The file gets its name only once it is complete. `force` replaces a file of that name. Raises UsageFault for a name that
+    is taken, is the database's own, or does not suit SQLite, and StoreFault.
     """
     refuse_undecodable(to)
     with new_file(to, database.path, force=force) as partial:
@@ -74,18 +66,8 @@ def restore(file: Path, path: Path, *, vec0: bool = True) -> tuple[Counts, Path 
     The copy is checked first, and everything that the present database has forgotten is forgotten in it. The present
     database is replaced in one transaction, so a reader sees either the one or the other.
 
-    Args:
-        file: a backup, or any other database of ours.
-        path: the database to be replaced; there may be none.
-        vec0: False does without sqlite-vec.
-
-    Returns:
-        The contents, and the new name of the present database if it was too damaged to be written over.
-
-    Raises:
-        DatabaseMissing, DatabaseCorrupt, DatabaseNewer, DatabaseOlder: the file cannot be restored; the database is as it was.
-        DatabaseOlder: the database at the path is of an older build; it is as it was.
-        StoreFault: the database cannot be written; it is as it was.
+    Returns the contents, and the new name of the present database if it was too damaged to be written over. Raises
+    DatabaseMissing, DatabaseCorrupt, DatabaseNewer, DatabaseOlder or StoreFault; the database is then as it was.
     """
     if os.path.realpath(file) == os.path.realpath(path):
         raise UsageFault(f"{file} is the database itself", HINT)
@@ -206,13 +188,9 @@ def _refuse_damaged(new: Database, file: Path) -> None:
 
 
 def _is_sound(path: Path) -> bool:
-    """Return whether the database can be written over.
+    """Return whether the database can be opened, and so be written over.
 
-    Return False if it is too damaged to be opened.
-
-    Raises:
-        DatabaseCorrupt: it is another program's.
-        DatabaseOlder, DatabaseNewer: another build or release has written it.
+    Raises DatabaseCorrupt for another program's, and DatabaseOlder or DatabaseNewer for one of another build or release.
     """
     try:
         with _open_raw(path, str(path), apsw.SQLITE_OPEN_READWRITE) as old:

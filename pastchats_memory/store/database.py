@@ -122,11 +122,8 @@ class Database:
     def transaction(self) -> Iterator[None]:
         """Commit all that is written inside, or nothing.
 
-        The write lock is taken at once, so that a reader's lock never has to be raised later.
-
-        Raises:
-            DatabaseNewer: a later release has changed the schema since the file was opened; nothing is written.
-            StoreFault: it cannot be written, or not now.
+        The write lock is taken at once, so that a reader's lock never has to be raised later. Raises StoreFault, and
+        DatabaseNewer if a later release has changed the schema since the file was opened.
         """
         self.run("BEGIN IMMEDIATE")
         try:
@@ -266,14 +263,8 @@ def open_database(path: Path, *, create: bool = False, vec0: bool = True) -> Dat
         create: make the file, and its folder with mode 0700, if there is none.
         vec0: False does without sqlite-vec, as on a machine that lacks it.
 
-    Raises:
-        DatabaseMissing: there is no file and `create` is False.
-        DatabaseNewer: a later release has written it.
-        DatabaseOlder: an unreleased older build has written it.
-        DatabaseCorrupt: it is no database, or another program's.
-        DatabaseExposed: another user could replace it, or a folder above it.
-        UsageFault: SQLite does not accept its name.
-        StoreFault: any other fault of the environment.
+    Raises DatabaseMissing, DatabaseNewer, DatabaseOlder, DatabaseCorrupt for what is no database of ours, DatabaseExposed if
+    another user could replace it or a folder above it, UsageFault for a name that does not suit SQLite, and StoreFault.
     """
     refuse_undecodable(path)
     _require_file(path, create=create)
@@ -428,11 +419,7 @@ def _is_older(application: int, version: int) -> bool:
 def refuse_foreign(database: Database) -> None:
     """Accept only a database of the present schema, or a file without tables that can be made into one.
 
-    Raises:
-        DatabaseNewer: a later release has written it.
-        DatabaseOlder: an unreleased older build has written it.
-        DatabaseReadOnly: it is empty, and may not be written.
-        DatabaseCorrupt: it is another program's.
+    Raises DatabaseNewer, DatabaseOlder, DatabaseReadOnly for an empty one, and DatabaseCorrupt for another program's.
     """
     version = database.value("PRAGMA user_version")
     application = database.value("PRAGMA application_id")

@@ -181,14 +181,10 @@ def _choose_tasks(database: Database, choice: RowCriteria) -> tuple[set[int], se
 
 
 def forget(database: Database, choice: RowCriteria, chosen: ChosenRows, selector: Mapping[str, Any]) -> int:
-    """Write tombstones for the chosen rows, and delete or list them; return the id of the forgetting.
+    """Delete or list the chosen rows, and write tombstones; return the id of the forgetting, 0 for no rows.
 
-    Return 0 if there was nothing to forget.
-
-    Call it inside the caller's transaction.
-
-    A few rows are deleted at once, with all that is derived from them. Many are listed. Call `finish` after the commit:
-    it deletes these, and overwrites what is left of all in the file.
+    Call it inside the caller's transaction. A few rows are deleted at once, with all that is derived from them. Many are
+    listed. Call `finish` after the commit: it deletes these, and overwrites what is left of all in the file.
 
     Args:
         database: open for writing.
@@ -263,12 +259,7 @@ def finish(database: Database) -> None:
 def delete_in_steps(database: Database, delete: Delete) -> None:
     """Delete all listed rows, in steps of about half a second.
 
-    Args:
-        database: open for writing.
-        delete: deletes rows inside the transaction of a step.
-
-    Raises:
-        StoreFault: the database cannot be written; the next call goes on.
+    `delete` deletes rows inside the transaction of a step. Raises StoreFault; the next call goes on.
     """
     most = MIN_STEP
     while True:

@@ -90,11 +90,7 @@ def translate(fault: BaseException, place: str) -> StoreFault | None:
 
 @contextmanager
 def translate_errors(place: str) -> Iterator[None]:
-    """Raise our exception instead of an apsw error inside; let all others pass.
-
-    Args:
-        place: the file, with which the message begins.
-    """
+    """Raise our exception, with the place first, instead of an apsw error inside; let all others pass."""
     try:
         yield
     except apsw.Error as fault:

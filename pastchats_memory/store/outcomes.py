@@ -310,19 +310,9 @@ def changes_of_tasks(database: Database, one: Due) -> list[Changed]:
 
 
 def replace(database: Database, one: Due, first_index: int, endings: Sequence[tuple[int, Ending]], rules: str) -> None:
-    """Replace the outcomes of a conversation from an index on.
+    """Replace the outcomes of a conversation from an index on, inside the caller's transaction; it is then no longer due.
 
-    It is then no longer due.
-
-    Args:
-        database: open for writing, in a transaction.
-        one: the conversation.
-        first_index: index of the first episode.
-        endings: id of the turn that asks, and outcome, of each episode.
-        rules: version of the rules.
-
-    Raises:
-        StoreFault: nothing was written.
+    `endings` has, for each episode, the id of the turn that asks, and the outcome.
     """
     conversation = (one.project, one.conversation_id)
     database.run(
@@ -423,13 +413,8 @@ def tally(database: Database, project: str | None) -> list[Tally]:
 def by_signal(database: Database, filters: Filters, signal: str, most: int, *, among: bool) -> tuple[list[Ended], int]:
     """Return the newest episodes with one of the filters' outcomes, and their number.
 
-    Args:
-        database: open.
-        filters: outcomes and project.
-        signal: a signal of outcomes.
-        most: number of episodes.
-        among: True for outcomes by this signal, False for those by others. An episode with an unknown outcome and no
-            signal must have an answer.
+    With `among`, the outcomes are those by this signal, else those by others. An episode with an unknown outcome and no
+    signal must have an answer.
     """
     which = (
         "WHERE iif(o.confidence >= ?, o.verdict, 'unknown') IN (SELECT value FROM json_each(?)) AND (o.signal = ?) = ? "

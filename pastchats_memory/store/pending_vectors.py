@@ -32,16 +32,10 @@ SET_VECTOR = (
 
 
 def fill_pending(database: Database, session: ModelSession, most: int) -> int:
-    """Embed up to so many turns and tasks whose vectors are pending, the newest first.
+    """Embed up to so many turns and tasks whose vectors are pending, the newest first; return their number.
 
     A fault of the model ends it. Each batch is a transaction, so that an interruption loses nothing. Another process may
-    change rows meanwhile.
-
-    Returns:
-        The number of texts that the model embedded.
-
-    Raises:
-        ModelChanged: another process has changed the model meanwhile.
+    change rows meanwhile. Raises ModelChanged if one has changed the model.
     """
     left, before = most, session.embedded
     while left > 0 and session.fault is None and (few := database.run(TASKS, (min(BATCH, left),))):

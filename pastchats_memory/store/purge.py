@@ -20,11 +20,7 @@ def purge(database: Database, *, keeps_sync: bool = False) -> None:
     """Delete everything but tombstones and the model, and what `sync` needs if `keeps_sync`.
 
     All tables are dropped and created again in one transaction: to delete row by row would block all writers for
-    minutes.
-
-    Raises:
-        DeletionUnfinished: all is deleted, but its text is still in the file; the next command goes on.
-        StoreFault: it cannot be written; nothing was deleted.
+    minutes. Raises StoreFault if nothing was deleted, and DeletionUnfinished if the text is still in the file.
     """
     database.run("PRAGMA foreign_keys=OFF")  # with them, dropping a table deletes row by row what refers to it
     try:

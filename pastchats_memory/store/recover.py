@@ -92,11 +92,7 @@ def recover(path: Path, to: Path) -> Recovered:
     """Copy all readable rows of a damaged database into an empty file.
 
     Files count as unread in the result, so that the next index run brings back lost rows that transcripts still have. Lost
-    vectors are still missing.
-
-    Raises:
-        DatabaseCorrupt: no turn and no task can be recovered.
-        StoreFault: the file cannot be read, or the new one cannot be written.
+    vectors are still missing. Raises DatabaseCorrupt if no turn and no task can be recovered, and StoreFault.
     """
     with _copied(path, to) as (content, old), open_database(to) as new:
         tables, indexes = _schema()

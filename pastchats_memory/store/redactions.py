@@ -160,14 +160,7 @@ def rewrite_turn(
 ) -> None:
     """Replace the texts of a turn, inside the caller's transaction.
 
-    Args:
-        database: open for writing.
-        id_: of the turn.
-        values: texts by column.
-        content: text_hash, model and JSON vector of a new content; None if it is unchanged.
-
-    Raises:
-        StoreFault: nothing was written.
+    `content` has text_hash, model and JSON vector of a new content; None if it is unchanged.
     """
     values = dict(values)
     assignments = ", ".join(f"{column} = ?" for column in values)

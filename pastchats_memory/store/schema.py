@@ -17,9 +17,8 @@ SCHEMA_VERSION = 1
 def schema() -> str:
     """Return the statements that create a new database.
 
-    Raises:
-        StoreFault: the file holds another version. Another release was installed while this process ran, and a database
-            made now would have that release's tables under this release's number.
+    Raises StoreFault if the file holds another version. Another release was installed while this process ran, and a database
+    made now would have that release's tables under this release's number.
     """
     from importlib.resources import files  # brings tempfile, random and more; only a new database needs it
 

@@ -36,9 +36,7 @@ HINT = "Each command tries again; `pastchats-memory doctor` says whether the tex
 def begin_scrub(database: Database, removed: Iterable[Iterable[object]] | None = ()) -> None:
     """Write down that `finish_scrub` is due, inside the caller's transaction that deletes.
 
-    Args:
-        database: open for writing.
-        removed: rows of the values that the transaction removes; None for too many to search for.
+    `removed` has the values that the transaction removes; None for too many to search for.
     """
     database.removed.add(removed)
     times = str(int(meta(database).get(DUE_KEY, "0")) + 1)
@@ -47,14 +45,9 @@ def begin_scrub(database: Database, removed: Iterable[Iterable[object]] | None =
 
 
 def overwrite_vectors(database: Database, ids: str, values: Sequence[Any]) -> None:
-    """Overwrite vectors of sqlite-vec if the extension that could delete them is not loaded.
+    """Overwrite vectors of sqlite-vec, inside the caller's transaction, if the extension that deletes them is missing.
 
-    Call it inside the caller's transaction.
-
-    Args:
-        database: open for writing.
-        ids: a statement that selects the ids of the rows.
-        values: its parameters.
+    `ids` is a statement that selects the ids of the rows, `values` are its parameters.
     """
     if database.vec0_loaded:
         return
@@ -99,12 +92,7 @@ def explain_unfinished() -> Iterator[None]:
 def finish_scrub(database: Database, *, wait_ms: int = BUSY_MS) -> bool:
     """Remove deleted text; return False if another process still reads an old state of the file.
 
-    Args:
-        database: open for writing, in no transaction.
-        wait_ms: how long to wait for readers.
-
-    Raises:
-        StoreFault: it cannot be written; the next call goes on.
+    Call it in no transaction. It waits for readers. Raises StoreFault; the next call goes on.
     """
     times = meta(database).get(DUE_KEY)
     if times is None:

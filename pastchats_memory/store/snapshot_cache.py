@@ -32,11 +32,7 @@ class SnapshotCache:
         """Values that outlive a change of the file. Each one holds versions, by which its reader sees whether it is current."""
 
     def get_or_make(self, name: str, make: Callable[[], Value]) -> Value:
-        """Return the current value of a name; make it if there is none.
-
-        Raises:
-            StoreFault: the state of the file cannot be read. `make` may raise more.
-        """
+        """Return the current value of a name; make it if there is none."""
         entries = self.entries()
         if name not in entries:
             entries[name] = make()

@@ -115,13 +115,7 @@ def move_source(database: Database, old: str, new: str, mtime_ns: int, file_id: 
 
 
 def supersede(database: Database, source_id: int, seen: Iterable[int]) -> int:
-    """Delete rows of a rewritten file that occur nowhere any more; return their number.
-
-    Args:
-        database: open for writing.
-        source_id: of the file.
-        seen: ids of the rows that are in it now.
-    """
+    """Delete rows of a rewritten file, but for those seen in it, that occur nowhere any more; return their number."""
     before = database.value("SELECT count(*) FROM prompts")
     gone = database.run(
         "SELECT prompt_id FROM sightings WHERE source_id = ? AND prompt_id NOT IN (SELECT value FROM json_each(?))",
@@ -196,12 +190,8 @@ def finish_run(
 ) -> None:
     """Store how a run ended, or how far it is.
 
-    Args:
-        database: open for writing.
-        run_id: of `begin_run`.
-        counts: files_scanned, turns_added, turns_skipped, unreadable.
-        duration_s: seconds.
-        outcome: `done`, `interrupted` or `failed`; `running` for its progress.
+    `counts` are files_scanned, turns_added, turns_skipped and unreadable. `outcome` is `done`, `interrupted` or `failed`;
+    `running` for its progress.
     """
     database.run(
         "UPDATE runs SET files_scanned = :files_scanned, turns_added = :turns_added, turns_skipped = :turns_skipped, "
@@ -221,12 +211,9 @@ def meta(database: Database) -> dict[str, str]:
 
 
 def require_model(database: Database, name: str, version: str) -> None:
-    """Accept only the model of the stored vectors, or any if there are none.
+    """Accept only the model of the stored vectors, or any if there are none: vectors of two models cannot be compared.
 
-    Vectors of two models cannot be compared.
-
-    Raises:
-        ModelChanged: another model, or another version of it, made the stored vectors.
+    Raises ModelChanged.
     """
     known = meta(database)
     if "model_name" in known and (known["model_name"], known.get("model_version")) != (name, version):

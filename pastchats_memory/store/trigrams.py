@@ -27,15 +27,9 @@ LAST = chr(0x10FFFF)
 
 
 def containing(database: Database, piece: str, most: int, stands: Callable[[str], bool] | None = None) -> Ids | None:
-    """Return the rows with a substring in any case, ascending.
+    """Return the rows with a substring in any case, ascending; None if there may be more than `most`.
 
-    Return None if there may be more than `most`.
-
-    Args:
-        database: open.
-        piece: at least one character.
-        most: rows.
-        stands: checks whether a text has it at an allowed position; None allows any.
+    `stands` checks whether a text has it at an allowed position; None allows any.
     """
     piece = piece[:LONGEST]
     trigrams = _trigrams(database, piece)

@@ -95,9 +95,7 @@ def store(
     source_id: int,
     copies: Mapping[str, int] | None = None,
 ) -> WriteResult:
-    """Store turns of one source with vectors and full text, but no forgotten ones.
-
-    Call it inside the caller's transaction.
+    """Store turns of one source with vectors and full text, but no forgotten ones, inside the caller's transaction.
 
     Call `vectors.catch_up` afterwards, once a transaction rather than once a source.
 
@@ -110,9 +108,6 @@ def store(
         source_id: of the file that the turns were read from.
         copies: fidelity of each format that repeats transcripts without their ids, by name. The turn of the higher
             fidelity is kept. Files of other formats are transcripts. Live turns need no entry.
-
-    Raises:
-        StoreFault: nothing was written.
     """
     fidelities = {**(copies or {}), LIVE: LIVE_FIDELITY}
     forgotten = find_forgotten(database, prompts)

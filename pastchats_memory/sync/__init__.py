@@ -59,12 +59,8 @@ def synchronise(
     """Take what is new in the folder, then send what is new here and may leave. The next run does what is left.
 
     The session of the database's model embeds only texts that come without a vector of the same model. `progress` is called
-    after each file that is read.
-
-    Raises:
-        InputMissing: there is no such folder.
-        UsageFault: the key is wrong or missing, or another run over this memory has not ended.
-        StoreFault, OSError: the database or the folder cannot be read or written; what was done stays.
+    after each file that is read. Raises InputMissing, UsageFault if the key is wrong or missing or another run over this
+    memory has not ended, StoreFault or OSError; what was done stays.
     """
     known = _open(database, path, access)
     report = SyncReport(str(path))

@@ -272,8 +272,7 @@ def read_signature(path: Path, known: SyncFolder) -> tuple[Signature, bytes]:
 def read_segment(path: Path, machine: str, number: int, known: SyncFolder, admit: Admit) -> Segment:
     """Return the content of a file.
 
-    Raises:
-        UnusableFile: it is incomplete, damaged, of another key, not signed by its machine, or not the file of its number.
+    Raises UnusableFile: it is incomplete, damaged, of another key, not signed by its machine, or not the file of its number.
     """
     shown, content = read_signature(path, known)
     admit(machine, shown, keys.name_file(known.id, machine, content))

@@ -33,11 +33,8 @@ def search(
 ) -> Hits:
     """Return the turns of the team that answer a request, fused from its lists by words and by meaning.
 
-    What was forgotten here, or belongs to a project that is excluded here, is left out.
-
-    Raises:
-        UsageFault: a filter of the request is one for tasks.
-        TeamUnavailable: the team's server cannot be used.
+    What was forgotten here, or belongs to a project that is excluded here, is left out. Raises TeamUnavailable, and
+    UsageFault for a filter of tasks.
     """
     condition = build_condition(request.filters)
     searched = 0

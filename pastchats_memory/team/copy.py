@@ -92,9 +92,7 @@ def pull(
 ) -> PullReport:
     """Make the copy equal to what others share, but for what was forgotten or is excluded here.
 
-    Raises:
-        TeamUnavailable: the team's server cannot be used; what was read stays.
-        StoreFault: the copy cannot be written.
+    Raises TeamUnavailable, when what was read stays, or StoreFault.
     """
     report = PullReport()
     _drop_foreign(database, session, member.endpoint)

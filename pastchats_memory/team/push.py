@@ -61,9 +61,7 @@ class _Wanted(NamedTuple):
 def preview_share(database: Database, access: TeamAccess, limits: SharingLimits, project: str) -> SharePreview:
     """Return what the team would see of a project.
 
-    Raises:
-        InputMissing: there is no such project here.
-        UsageFault: the project is private or excluded.
+    Raises InputMissing, and UsageFault for a private or excluded project.
     """
     _refuse_unshareable(database, limits, project)
     turns, conversations, first, last = team.describe_project(database, project)
@@ -102,9 +100,7 @@ def push(
 ) -> PushReport:
     """Make this memory's rows there equal to the shared projects here; deletions come first.
 
-    Raises:
-        TeamUnavailable: the team's server cannot be used; what was written stays.
-        ModelUnavailable: the model of this memory cannot be used.
+    Raises TeamUnavailable, when what was written stays, or ModelUnavailable.
     """
     plan = _plan_push(database, session, server, access, limits)
     report = plan.report

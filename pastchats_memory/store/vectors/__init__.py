@@ -175,17 +175,9 @@ def passing_ids(database: Database, filters: Filters) -> Ids | None:
 
 
 def prepare_scan(database: Database, k: int, passing: Ids | None) -> Callable[[Vector], Candidates | None] | None:
-    """Return a function that compares the cached rows in another thread, without the database.
+    """Return a function that compares the cached rows in another thread, without the database; None without any.
 
-    Return None if none are cached.
-
-    Args:
-        database: in the snapshot in which `nearest` is called afterwards.
-        k: number of neighbours.
-        passing: as for `nearest`.
-
-    Raises:
-        StoreFault: it cannot be read.
+    Call `nearest` in the same snapshot afterwards. Raises StoreFault.
     """
     parts = {stride: one.part for stride, one in blocks.cached_parts(database).items()}
     if not parts:
@@ -334,14 +326,9 @@ def catch_up_at_opening(database: Database) -> None:
 
 
 def replace_blocks(database: Database, prepared: str, further: Sequence[int]) -> None:
-    """Replace the blocks after a change of model and mark the tables of vec0 as stale.
+    """Replace the blocks after a change of model and mark the tables of vec0 as stale, inside the caller's transaction.
 
-    Call it inside the caller's transaction.
-
-    Args:
-        database: open for writing.
-        prepared: a table of blocks of the new vectors.
-        further: ids that have changed since it was prepared.
+    `prepared` is a table of blocks of the new vectors, `further` are the ids that have changed since it was prepared.
     """
     database.run("DELETE FROM vector_blocks")
     database.run(
@@ -365,14 +352,9 @@ def catch_up_in_steps(database: Database) -> None:
 
 
 def catch_up(database: Database, engines: Sequence[str] = (), *, most: int | None = None) -> None:
-    """Bring some engines, or all that are available, up to date.
+    """Bring some engines, or all that are available, up to date, inside the caller's transaction.
 
-    Call it inside the caller's transaction.
-
-    Args:
-        database: open for writing.
-        engines: their names; all that are available by default.
-        most: number of changes to apply, the oldest first; the engine stays behind with the rest.
+    With `most`, only that many changes are applied, the oldest first.
     """
     engines = engines or _available(database)
     dim = database.value("SELECT value FROM embedding_meta WHERE key = 'embedding_dim'")

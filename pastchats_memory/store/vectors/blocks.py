@@ -66,12 +66,8 @@ class Versioned(NamedTuple):
 def find_candidates(database: Database, scan: CandidateScan, compared: Collection[int] = ()) -> tuple[Ids, Codes]:
     """Return ids, ascending, that are certain to contain the k nearest of the rows in the blocks, and their numbers.
 
-    This thread reads what is not cached. Another one compares it, and this one does if two parts would wait.
-
-    Args:
-        database: in a snapshot.
-        scan: the query, which may have the rows of some strides already.
-        compared: these strides.
+    This thread reads what is not cached. Another one compares it, and this one does if two parts would wait. `scan` has the
+    query, and the rows of the strides `compared` already.
     """
     further = [stride for stride in _versions(database) if stride not in compared]
     here = scan.begin_another()
@@ -201,11 +197,8 @@ class CandidateScan:
     def __init__(self, direction: Floats, k: int, excluded: Ids, allowed: Ids | None) -> None:
         """Begin with no row.
 
-        Args:
-            direction: the query as a unit vector of shape (dim,).
-            k: number of neighbours.
-            excluded: ids to leave out, ascending.
-            allowed: the only ids to consider, ascending; None for all.
+        The direction is the query as a unit vector of shape (dim,). Ids are ascending: `excluded` ones are left out, and
+        only `allowed` ones count; None allows all.
         """
         self._ids, self._similarities = np.empty(0, np.int64), np.empty(0, np.float32)
         self._codes = np.empty((0, len(direction)), np.int8)
@@ -275,17 +268,10 @@ def scales_of(codes: Codes) -> Floats:
 def update(
     database: Database, block: int, changed: Sequence[int], found: Sequence[int], codes: Codes, table: str = TABLE
 ) -> None:
-    """Write some ids of a block again, inside the caller's transaction.
+    """Write the changed ids of a block again, inside the caller's transaction; the others stay as they are.
 
-    The others stay as they are.
-
-    Args:
-        database: open for writing.
-        block: `id // BLOCK` of all the ids.
-        changed: the ids.
-        found: the changed ids that have a vector now.
-        codes: their numbers, of shape (found, dim).
-        table: a table with the columns of `vector_blocks`.
+    The block is `id // BLOCK` of all the ids. The `found` ids have a vector now, with numbers of shape (found, dim). The
+    table has the columns of `vector_blocks`.
     """
     rows = _rows(database, block, table)
     for id_ in changed:

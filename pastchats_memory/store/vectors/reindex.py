@@ -109,8 +109,7 @@ def is_in_progress(database: Database) -> bool:
 def add_vectors(database: Database, name: str, version: str, encoded: Iterable[tuple[bytes, str]]) -> None:
     """Store new JSON vectors by the hash of their text, inside the caller's transaction.
 
-    Raises:
-        ModelChanged: another process has begun to change to another model, or has ended this change.
+    Raises ModelChanged if another process has begun to change to another model, or has ended this change.
     """
     if _named(meta(database), NEXT) != (name, version):
         message = f"another process is changing or has changed the model of {database.path}"
@@ -145,20 +144,10 @@ def prepare_blocks(database: Database) -> None:
 
 
 def switch(database: Database, name: str, version: str, dim: int) -> int:
-    """Replace the old vectors by the new ones and return the number of rows.
+    """Replace the old vectors by the new ones, inside the caller's transaction; return the number of rows.
 
-    Call it inside the caller's transaction.
-
-    The exact engine gets the prepared blocks. Call `vectors.catch_up_in_steps` for the other one afterwards, then `clear`.
-
-    Args:
-        database: every row has a new vector, and `prepare_blocks` was called.
-        name: of the model.
-        version: of the model.
-        dim: length of its vectors.
-
-    Raises:
-        StoreFault: nothing was changed.
+    Every row must have a new vector, and `prepare_blocks` was called: the exact engine gets these blocks. Call
+    `vectors.catch_up_in_steps` for the other one afterwards, then `clear`.
     """
     rows = 0
     with database.without_triggers():  # every row that is written has a text
@@ -209,17 +198,11 @@ class ReindexReport:
 def reindex_embeddings(
     database: Database, embedder: Embedder, progress: Callable[[Progress], None] = lambda _: None
 ) -> ReindexReport:
-    """Give every row a vector of the embedder's model.
-
-    The old vectors answer until the last one is there.
+    """Give every row a vector of the embedder's model. The old vectors answer until the last one is there.
 
     Each batch is stored, so that an interrupted run resumes. Rows that other processes store meanwhile get a vector of
-    the old model at once, and of the new one before the change.
-
-    Raises:
-        ModelUnavailable: the model cannot be loaded; the old vectors stay in use.
-        ModelChanged: another process is changing the model, too.
-        StoreFault: the database cannot be written; the old vectors stay in use.
+    the old model at once, and of the new one before the change. Raises ModelUnavailable, ModelChanged if another process is
+    changing the model, too, or StoreFault; the old vectors then stay in use.
     """
     start = time.monotonic()
     session = ModelSession.of(embedder)

@@ -66,11 +66,7 @@ def nearest(
 ) -> tuple[list[int], float | None]:
     """Return the k nearest of the ids, and the cosine of the last one if there may be more.
 
-    Args:
-        database: with the extension and its table.
-        query: in whole numbers, of shape (dim,).
-        k: number of ids, at most MAX_K.
-        among: ids that are current in the table.
+    The query is in whole numbers, of shape (dim,). `k` is at most MAX_K. Only ids of `among` are current in the table.
     """
     found: list[tuple[float, int]] = []
     texts = [id_ for id_ in among if id_ > FIRST_TEXT]
@@ -126,13 +122,9 @@ def create_tables(database: Database, dim: int) -> None:
 
 
 def update(database: Database, changed: Sequence[int], found: Sequence[int], codes: NDArray[np.int8]) -> None:
-    """Write the rows of some ids again, inside the caller's transaction.
+    """Write the rows of changed ids again, inside the caller's transaction.
 
-    Args:
-        database: with the extension and its table, open for writing.
-        changed: the ids.
-        found: the changed ids that have a vector now.
-        codes: their numbers, of shape (found, dim).
+    The `found` ids have a vector now, with numbers of shape (found, dim).
     """
     vectors = dict(zip(found, codes, strict=True))
     known: set[int] = set()

@@ -70,7 +70,7 @@ def _end_of(lines: bytes, text: str, count: int | None, *, is_bounded: bool) -> 
     if count is not None:
         return _end_of_line(lines, count)
     first = lines[: _end_of_line(lines, 1)]
-    words = _last_words(text)
+    words = text.rstrip().rpartition("\n")[2].rpartition("]")[2][-_LAST_WORDS:].strip()
     places = [lines.find(spelled) for spelled in _spellings(words)] if words else []
     found = min((place for place in places if place >= 0), default=None)
     if is_record(first) and (found is None or found < len(first) or len(words) < LEAST_ENDING):
@@ -95,10 +95,6 @@ def _end_of_line(lines: bytes, number: int) -> int:
         if end < 0:
             return len(lines)
     return end
-
-
-def _last_words(text: str) -> str:
-    return text.rstrip().rpartition("\n")[2].rpartition("]")[2][-_LAST_WORDS:].strip()
 
 
 def _spellings(text: str) -> tuple[bytes, ...]:

@@ -130,10 +130,7 @@ def read_status(database: Database) -> Status:
 
 
 def check_health(database: Database, embedder: Embedder) -> list[HealthCheck]:
-    """Run every check, the most serious first.
-
-    Raises StoreFault if the file cannot be read at all.
-    """
+    """Run every check, the most serious first. Raises StoreFault if the file cannot be read at all."""
     return [
         _check_rows(database),
         _check_embeddings(database),

@@ -131,7 +131,7 @@ def _clean(kind: Texts, column: str, text: str) -> str | None:
     if column in kind.paths:
         return _clean_path(text)
     if column in kind.words:
-        clean = redact(text).text if len(text) > CACHED_LENGTH else _clean_short(text)
+        clean = (redact if len(text) > CACHED_LENGTH else _clean_short)(text).text
         return clean[:LONGEST_TITLE] if column == "title" else clean
     value = json.loads(text)
     clean_value: object = [_clean_path(path) for path in value] if column == "inputs" else redact_json(value)
@@ -141,16 +141,8 @@ def _clean(kind: Texts, column: str, text: str) -> str | None:
     return None if column == "resume" else orjson.dumps(clean_value).decode()
 
 
-@lru_cache(4096)
-def _clean_short(text: str) -> str:
-    return redact(text).text
-
-
-@lru_cache(4096)
-def _clean_path(path: str) -> str:
-    return redact_path(path)
-
-
+_clean_short = lru_cache(4096)(redact)
+_clean_path = lru_cache(4096)(redact_path)
 _MARK = re.compile(r"\[redacted:([a-z0-9\-]+)\]")
 
 

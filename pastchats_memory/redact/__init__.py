@@ -38,10 +38,7 @@ def _load_marker() -> Callable[[str], Redaction]:
 
 
 def redact_json(value: Any) -> Any:
-    """Redact every text in a JSON value.
-
-    The value of a key like `api_key` is judged by that key.
-    """
+    """Redact every text in a JSON value. The value of a key like `api_key` is judged by that key."""
     if isinstance(value, str):
         return redact(value).text
     if isinstance(value, Mapping):

@@ -275,10 +275,7 @@ def is_environment_secret(value: str, kind: str) -> bool:
 
 
 def is_header_secret(value: str, _kind: str) -> bool:
-    """Return whether the text behind `Bearer` or `Basic` is a secret.
-
-    It may be short base64.
-    """
+    """Return whether the text behind `Bearer` or `Basic` is a secret. It may be short base64."""
     return (
         not is_placeholder(value)
         and not is_code(value)

@@ -23,10 +23,7 @@ _DOCUMENTATION = ("#", "description = ", "example = ", "counter_example = ", "ov
 
 
 def strip_documentation(toml: str) -> str:
-    """Remove comments, descriptions and examples from TOML rules.
-
-    What is left parses in half the time.
-    """
+    """Remove comments, descriptions and examples from TOML rules. What is left parses in half the time."""
     lines = toml.splitlines(keepends=True)
     return "".join(line for line in lines if (text := line.lstrip()) and not text.startswith(_DOCUMENTATION))
 

@@ -33,10 +33,7 @@ def new_file(to: Path, database: Path, *, force: bool = False) -> Iterator[Path]
 
 
 def write_lines(to: Path, database: Path, lines: Iterable[str], *, force: bool) -> int:
-    """Write lines of UTF-8 into a new file and return their number.
-
-    Raises UsageFault, StoreFault.
-    """
+    """Write lines of UTF-8 into a new file and return their number. Raises UsageFault, StoreFault."""
     number = 0
     with new_file(to, database, force=force) as partial:
         try:
@@ -130,7 +127,8 @@ def replace_file(partial: Path, path: Path) -> Path | None:
     Whenever this is interrupted, one of the two files has the name. The log of the old one never lies beside the new
     one.
     """
-    aside = _free_name(path) if os.path.lexists(path) else None
+    names = (path.with_name(f"{path.name}.damaged-{number}") for number in count(1))
+    aside = next(name for name in names if not os.path.lexists(name)) if os.path.lexists(path) else None
     if aside is not None:
         try:
             aside.hardlink_to(path)
@@ -141,8 +139,3 @@ def replace_file(partial: Path, path: Path) -> Path | None:
                 here.replace(aside.with_name(aside.name + here.name.removeprefix(path.name)))
     _publish(partial, path)
     return aside
-
-
-def _free_name(path: Path) -> Path:
-    names = (path.with_name(f"{path.name}.damaged-{number}") for number in count(1))
-    return next(name for name in names if not os.path.lexists(name))

@@ -111,7 +111,7 @@ def find_faults(database: Database) -> list[str]:
         missing = sorted(set(schema_names()) - {name for (name,) in database.run("SELECT name FROM sqlite_schema")})
         if missing:
             return [f"it lacks {', '.join(missing[:5])}"]
-        database.define("sha256", _sha256)
+        database.define("sha256", lambda text: hashlib.sha256(str(text).encode()).digest())
         database.define("is_time", is_time)
         with database.snapshot():
             return [message for message, statement in FAULTS.items() if database.run(statement)] or find_mismatches(
@@ -119,10 +119,6 @@ def find_faults(database: Database) -> list[str]:
             )
     except DatabaseCorrupt as fault:
         return [fault.message]
-
-
-def _sha256(text: object) -> bytes:
-    return hashlib.sha256(str(text).encode()).digest()
 
 
 def without_embedding(database: Database) -> int:
@@ -145,9 +141,9 @@ def some_without_embedding(database: Database) -> list[tuple[int, str]]:
 
 def task_ids(database: Database) -> list[int]:
     """Return the ids of all tasks."""
-    return [int(id_) for (id_,) in database.run("SELECT id FROM tasks ORDER BY id")]
+    return database.column("SELECT id FROM tasks ORDER BY id")
 
 
 def source_paths(database: Database) -> list[str]:
     """Return the paths of all files that turns were read from."""
-    return [path for (path,) in database.run("SELECT path FROM sources WHERE format IS NOT NULL")]
+    return database.column("SELECT path FROM sources WHERE format IS NOT NULL")

@@ -79,10 +79,7 @@ def sources(database: Database, paths: Sequence[str] = ()) -> list[Source]:
 
 
 def rows_of(database: Database, source: Source, filters: Filters) -> Iterator[CitedRow]:
-    """Yield the rows of a file, turns before tasks, by line.
-
-    Of the filters only the project applies.
-    """
+    """Yield the rows of a file, turns before tasks, by line. Of the filters only the project applies."""
     return _rows_of(database, source, filters, "TRUE", "TRUE")
 
 
@@ -132,10 +129,7 @@ def passage_before(database: Database, source: Source, line: int) -> CitedRow | 
 
 
 def store_passages(database: Database, source: Source, found: Sequence[tuple[CitedRow, bytes]]) -> None:
-    """Store passages, unless the file was read again meanwhile.
-
-    Call it inside the caller's transaction.
-    """
+    """Store passages, unless the file was read again meanwhile, inside the caller's transaction."""
     if database.run("SELECT size, mtime_ns FROM sources WHERE id = ?", (source.id,)) != [
         (source.size, source.mtime_ns)
     ]:

@@ -105,6 +105,10 @@ class Database:
         found = self.run(statement, values)
         return found[0][0] if found else None
 
+    def column(self, statement: str, values: Values = ()) -> list[Any]:
+        """Return the first column of all rows."""
+        return [row[0] for row in self.run(statement, values)]
+
     def define(self, name: str, function: Callable[..., Any]) -> None:
         """Let statements of this connection call a deterministic function of one value."""
         self.connection.create_scalar_function(name, function, 1, deterministic=True)
@@ -184,10 +188,7 @@ class Database:
         self.connection.setlk_timeout(milliseconds, 0)
 
     def close(self) -> None:
-        """Close the file and drop the cache.
-
-        The last process to close it folds the write-ahead log in.
-        """
+        """Close the file and drop the cache. The last process to close it folds the write-ahead log in."""
         self.cache.clear()
         with translate_errors(str(self.path)):
             self.connection.close()
@@ -280,10 +281,7 @@ def open_database(path: Path, *, create: bool = False, vec0: bool = True) -> Dat
 
 
 def file_identity(path: Path) -> tuple[int, int] | None:
-    """Return device and inode of a file, by which a replaced file is noticed.
-
-    Return None if there is no file.
-    """
+    """Return device and inode of a file, by which a replaced file is noticed. Return None if there is no file."""
     try:
         found = path.stat()
     except OSError:
@@ -314,7 +312,9 @@ def _require_file(path: Path, *, create: bool) -> None:
         if not create:
             hint = "Run `pastchats-memory setup`, or index what you name: `pastchats-memory index PATH`. --db names another."
             raise DatabaseMissing(f"{path}: there is no database yet", hint) from fault
-        _make_file(path)
+        make_folder(path)
+        with _translate_os_errors(path):
+            os.close(os.open(path, os.O_CREAT | os.O_RDONLY, stat.S_IRUSR | stat.S_IWUSR))
     except OSError as fault:
         explained = explain_os_error(fault, str(path))
         raise explained or DatabaseMissing(f"{path}: {fault.strerror}", ELSEWHERE) from fault
@@ -322,12 +322,6 @@ def _require_file(path: Path, *, create: bool) -> None:
         if not stat.S_ISREG(mode):
             kind = "a folder" if stat.S_ISDIR(mode) else "no regular file"
             raise DatabaseCorrupt(f"{path} is {kind}, not a database", "Name a file with --db.")
-
-
-def _make_file(path: Path) -> None:
-    make_folder(path)
-    with _translate_os_errors(path):
-        os.close(os.open(path, os.O_CREAT | os.O_RDONLY, stat.S_IRUSR | stat.S_IWUSR))
 
 
 @contextmanager
@@ -453,10 +447,7 @@ def _keep_log(database: Database) -> None:
 
 
 def _switch_to_wal(database: Database) -> None:
-    """Switch to a write-ahead log.
-
-    Try again for as long as the busy timeout, which does not cover this switch.
-    """
+    """Switch to a write-ahead log. Try again for as long as the busy timeout, which does not cover this switch."""
     deadline = time.monotonic() + BUSY_MS / 1000
     while True:
         try:

@@ -135,20 +135,17 @@ def _choose_turns(database: Database, choice: RowCriteria) -> list[int]:
         clauses.append(f"p.id IN {LISTED}")
         values.append(_json(_turns_of_sources(database, choice.sources)))
     statement = f"SELECT p.id FROM visible_prompts p WHERE {' AND '.join(clauses)} ORDER BY p.id"
-    return [id_ for (id_,) in database.run(statement, values)]
+    return database.column(statement, values)
 
 
 def _turns_of_sources(database: Database, paths: Sequence[str]) -> list[int]:
     """Return the turns that occur in files or below folders, wherever else they occur."""
-    return [
-        id_
-        for (id_,) in database.run(
-            f"SELECT g.prompt_id FROM sources s JOIN sightings g ON g.source_id = s.id WHERE {BELOW} "
-            f"UNION SELECT p.id FROM prompts p JOIN (SELECT DISTINCT source_path AS path FROM prompts) s "
-            f"ON s.path = p.source_path WHERE {BELOW}",
-            (_json(paths),),
-        )
-    ]
+    return database.column(
+        f"SELECT g.prompt_id FROM sources s JOIN sightings g ON g.source_id = s.id WHERE {BELOW} "
+        f"UNION SELECT p.id FROM prompts p JOIN (SELECT DISTINCT source_path AS path FROM prompts) s "
+        f"ON s.path = p.source_path WHERE {BELOW}",
+        (_json(paths),),
+    )
 
 
 def _choose_tasks(database: Database, choice: RowCriteria) -> tuple[set[int], set[int], set[int]]:

@@ -90,10 +90,7 @@ def read_conversation(database: Database, project: str, conversation_id: str) ->
 
 
 def replace(database: Database, project: str, conversation_id: str, failures: Sequence[Failure]) -> None:
-    """Replace the failures of a conversation.
-
-    Call it inside a transaction.
-    """
+    """Replace the failures of a conversation. Call it inside a transaction."""
     database.run(
         "DELETE FROM known_failures WHERE source_project = ? AND conversation_id = ?", (project, conversation_id)
     )

@@ -219,10 +219,7 @@ def sizes(database: Database, ids: Ids) -> Scores:
 
 
 def count_rows(database: Database) -> int:
-    """Return the number of turns and tasks' texts.
-
-    A plain `count(*)` would read thousands of pages.
-    """
+    """Return the number of turns and tasks' texts. A plain `count(*)` would read thousands of pages."""
     return sum(_totals(database, index)[0] for index in _indexes(Filters()))
 
 
@@ -276,7 +273,7 @@ def merge_scattered(database: Database) -> None:
     FTS5 writes a segment for each transaction, and looks every word up in all segments.
     """
     for index in FULL_TEXT:
-        pages = [count for (count,) in database.run(f"SELECT count(*) FROM {index}_idx GROUP BY segid")]
+        pages = database.column(f"SELECT count(*) FROM {index}_idx GROUP BY segid")
         if sum(pages) - max(pages, default=0) > SCATTERED * sum(pages):
             merge(database, index)
 

@@ -50,10 +50,7 @@ def _task_bodies(database: Database, where: str, *values: str) -> Iterator[dict[
 
 
 def parse_task(body: Mapping[str, Any]) -> Filed:
-    """Return an exported task, without its links.
-
-    `find_wrong_task_field` must have found nothing.
-    """
+    """Return an exported task, without its links. `find_wrong_task_field` must have found nothing."""
     task = Task(
         native_id=body["native_id"],
         title=body["title"],

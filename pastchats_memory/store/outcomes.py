@@ -36,10 +36,7 @@ class Judgement(NamedTuple):
 
 
 def store_judgement(database: Database, judgement: Judgement) -> None:
-    """Store a judgement, replacing one of the same episode.
-
-    Call it inside the caller's transaction.
-    """
+    """Store a judgement, replacing one of the same episode, inside the caller's transaction."""
     delete_judgement(database, judgement.question_id)
     *fields, read = judgement
     database.run(
@@ -210,10 +207,7 @@ def mark(database: Database, one: Due) -> None:
 
 
 def mark_of_tasks(database: Database, ids: Sequence[int], at: str | None = None) -> None:
-    """Mark the conversations of tasks as due, from the episode at a time on.
-
-    Call it inside the caller's transaction.
-    """
+    """Mark the conversations of tasks as due, from the episode at a time on, inside the caller's transaction."""
     database.run(
         "INSERT INTO outcomes_due(source_project, conversation_id, from_index) "
         "SELECT o.source_project, o.conversation_id, ifnull(max(o.first_index) FILTER (WHERE p.timestamp <= ?2), 0) "
@@ -226,10 +220,7 @@ def mark_of_tasks(database: Database, ids: Sequence[int], at: str | None = None)
 
 
 def claim_rules(database: Database, rules: str) -> None:
-    """Mark conversations as due whose outcomes other rules derived.
-
-    Call it inside the caller's transaction.
-    """
+    """Mark conversations as due whose outcomes other rules derived, inside the caller's transaction."""
     if database.value("SELECT value FROM embedding_meta WHERE key = ?", (RULES,)) != rules:
         database.run(
             "INSERT OR REPLACE INTO outcomes_due(source_project, conversation_id, from_index) "

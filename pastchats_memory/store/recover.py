@@ -229,7 +229,8 @@ def _copy_records(
         fitting = [name for name, columns in tables.items() if name not in NEVER_GUESSED and _fits(record, columns)]
         # A record with all columns of a table belongs to it rather than to one that it lacks columns of, or to an index.
         whole = [name for name in fitting if len(tables[name]) == len(record.values)]
-        fitting = whole or ([] if _is_index_entry(record, indexes) else fitting)
+        is_entry = any(len(columns) == len(record.values) and _fits(record, columns) for columns in indexes)
+        fitting = whole or ([] if is_entry else fitting)
         if _is_folder(record):
             fitting = ["project_folders"]
         if len(fitting) == 1 and fitting[0] in damaged:
@@ -250,10 +251,6 @@ def _is_folder(record: CellContent) -> bool:
         case CellContent(None, (str(folder), str(), -1 | 0 | 1)):
             return _ROOTED.match(folder) is not None
     return False
-
-
-def _is_index_entry(record: CellContent, indexes: Sequence[Sequence[Column]]) -> bool:
-    return any(len(columns) == len(record.values) and _fits(record, columns) for columns in indexes)
 
 
 def _fits(record: CellContent, columns: Sequence[Column]) -> bool:

@@ -76,10 +76,7 @@ class StoredTexts(NamedTuple):
 
 
 def claim_rules(database: Database, rules: str) -> None:
-    """Store the version of the rules that redact new text.
-
-    Call it inside the caller's transaction.
-    """
+    """Store the version of the rules that redact new text, inside the caller's transaction."""
     known = meta(database).get(RULES)
     if known == rules:
         return

@@ -43,7 +43,7 @@ def forget_targets(database: Database) -> None:
 
 def list_sought(database: Database, most: int) -> list[int]:
     """Return messages whose target is still to be found, the oldest first."""
-    return [id_ for (id_,) in database.run("SELECT turn_id FROM refutations WHERE is_sought LIMIT ?", (most,))]
+    return database.column("SELECT turn_id FROM refutations WHERE is_sought LIMIT ?", (most,))
 
 
 def set_target(database: Database, message: int, question_id: int | None) -> None:
@@ -67,18 +67,15 @@ def of_conversation(database: Database, project: str, conversation_id: str) -> d
 
 def find_refuting(database: Database, questions: Iterable[int]) -> list[int]:
     """Return the messages that refute one of the episodes, given by the turns that ask."""
-    return [
-        id_ for (id_,) in database.run(
-            "SELECT turn_id FROM refutations WHERE prompt_id IN (SELECT value FROM json_each(?))", (json.dumps([*questions]),)
-        )
-    ]  # fmt: skip
+    return database.column(
+        "SELECT turn_id FROM refutations WHERE prompt_id IN (SELECT value FROM json_each(?))",
+        (json.dumps([*questions]),),
+    )
 
 
 def find_refuted(database: Database, messages: Iterable[int]) -> list[int]:
     """Return the turns that ask of the episodes that one of the messages refutes."""
-    return [
-        id_ for (id_,) in database.run(
-            "SELECT prompt_id FROM refutations WHERE prompt_id IS NOT NULL AND turn_id IN (SELECT value FROM json_each(?))",
-            (json.dumps([*messages]),),
-        )
-    ]  # fmt: skip
+    return database.column(
+        "SELECT prompt_id FROM refutations WHERE prompt_id IS NOT NULL AND turn_id IN (SELECT value FROM json_each(?))",
+        (json.dumps([*messages]),),
+    )

@@ -70,10 +70,7 @@ def is_due(database: Database) -> bool:
 
 
 def erase(database: Database) -> None:
-    """Remove deleted text from the file.
-
-    Raises DeletionUnfinished; the next command goes on.
-    """
+    """Remove deleted text from the file. Raises DeletionUnfinished; the next command goes on."""
     with explain_unfinished():
         if not finish_scrub(database):
             raise DatabaseLocked(READ_ELSEWHERE, "End that process.")

@@ -78,10 +78,7 @@ def is_there(path: str) -> bool:
 
 
 def begin_source(database: Database, path: str, mtime_ns: int) -> int:
-    """Return the id of a file whose turns are about to be stored.
-
-    It counts as unread until `finish_source`.
-    """
+    """Return the id of a file whose turns are about to be stored. It counts as unread until `finish_source`."""
     database.run(
         "INSERT INTO sources(path, size, mtime_ns, recipe) VALUES (?, -1, ?, '') "
         "ON CONFLICT(path) DO UPDATE SET size = -1, mtime_ns = excluded.mtime_ns",
@@ -143,7 +140,7 @@ def occurs_before(database: Database, path: str, content_hash: str, line: int) -
 
 def running_processes(database: Database) -> list[int]:
     """Return process ids of the index runs that have not ended, or were killed."""
-    return [pid for (pid,) in database.run("SELECT pid FROM runs WHERE outcome = 'running' AND pid IS NOT NULL")]
+    return database.column("SELECT pid FROM runs WHERE outcome = 'running' AND pid IS NOT NULL")
 
 
 class UnfinishedRun(NamedTuple):
@@ -181,8 +178,7 @@ def begin_run(database: Database, inputs: list[str], model: str, pid: int, *, is
 
 def named_inputs(database: Database) -> list[str]:
     """Return the paths that were ever named for a run that wanted all of their files."""
-    found = database.run("SELECT DISTINCT value FROM runs, json_each(runs.inputs) WHERE NOT is_narrow ORDER BY value")
-    return [str(path) for (path,) in found]
+    return database.column("SELECT DISTINCT value FROM runs, json_each(runs.inputs) WHERE NOT is_narrow ORDER BY value")
 
 
 def finish_run(
@@ -312,10 +308,9 @@ def remember_folders(database: Database, folders: Mapping[str, str]) -> None:
 
 def list_formats(database: Database) -> list[str]:
     """Return the formats of the files that were read, the most frequent first."""
-    found = database.run(
+    return database.column(
         "SELECT format FROM sources WHERE format IS NOT NULL GROUP BY format ORDER BY count(*) DESC, format"
     )
-    return [name for (name,) in found]
 
 
 def project_names(database: Database) -> list[str]:
@@ -330,10 +325,7 @@ def folders(database: Database) -> list[tuple[str, str]]:
 
 
 def set_private(database: Database, by_folder: Iterable[tuple[str, bool]]) -> None:
-    """Store whether the files in folders call their projects private.
-
-    Call it inside the caller's transaction.
-    """
+    """Store whether the files in folders call their projects private, inside the caller's transaction."""
     database.run_many(
         "UPDATE project_folders SET is_private = ? WHERE folder = ?",
         [(is_private, folder) for folder, is_private in by_folder],
@@ -341,10 +333,7 @@ def set_private(database: Database, by_folder: Iterable[tuple[str, bool]]) -> No
 
 
 def keep_private(database: Database, names: Iterable[str]) -> None:
-    """Mark projects as private in folders that are unchecked here.
-
-    Call it inside the caller's transaction.
-    """
+    """Mark projects as private in folders that are unchecked here, inside the caller's transaction."""
     database.run_many(
         "UPDATE project_folders SET is_private = 1 WHERE project = ? AND is_private = ?",
         [(name, UNCHECKED) for name in names],

@@ -92,10 +92,7 @@ def _record(chains: _Chains, place: int, end: int, kind: int) -> CellContent | N
 
 
 def _payload(chains: _Chains, place: int, end: int, size: int, kind: int) -> bytes | None:
-    """Return the bytes of a record with those of overflow pages.
-
-    Return None if a chain is broken.
-    """
+    """Return the bytes of a record with those of overflow pages. Return None if a chain is broken."""
     content = chains.content
     if not 0 < size < min(LONGEST, len(content)):
         return None

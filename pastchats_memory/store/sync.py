@@ -108,7 +108,7 @@ def load_folder(database: Database, id_: str) -> SyncFolder | None:
 
 def folder_paths(database: Database) -> list[str]:
     """Return where the known folders were last."""
-    return [path for (path,) in database.run("SELECT path FROM sync_folders ORDER BY path")]
+    return database.column("SELECT path FROM sync_folders ORDER BY path")
 
 
 def store_folder(database: Database, folder: SyncFolder) -> None:

@@ -115,7 +115,7 @@ def find_tagged(database: Database, name: str) -> list[int]:
     statement = (
         "SELECT id FROM visible_tasks WHERE substr(native_id, -length(?1) - 1) = '/' || ?1 COLLATE NOCASE ORDER BY id"
     )
-    return [id_ for (id_,) in database.run(statement, (name,))]
+    return database.column(statement, (name,))
 
 
 def is_tag(database: Database, name: str) -> bool:
@@ -134,10 +134,10 @@ def find_epics(database: Database, title: str) -> list[int]:
     statement = "SELECT id FROM visible_tasks WHERE type = 'epic' AND {condition} ORDER BY id"
     wanted = (words,)
     whole = statement.format(condition="(lower(title) IN (?1, ?1 || ' epic', 'epic ' || ?1) OR lower(key) = ?1)")
-    if found := [id_ for (id_,) in database.run(whole, wanted)]:
+    if found := database.column(whole, wanted):
         return found
     begun = statement.format(condition="instr(?1, ' ') AND substr(lower(title), 1, length(?1) + 1) = ?1 || ' '")
-    found = [id_ for (id_,) in database.run(begun, wanted)]
+    found = database.column(begun, wanted)
     if not found:
         titles = database.run("SELECT id, lower(title) FROM visible_tasks WHERE type = 'epic' ORDER BY id")
         named = set(words.split())
@@ -159,7 +159,7 @@ def find_of_conversation(database: Database, conversation_id: str) -> list[int]:
         "SELECT id FROM visible_tasks WHERE id IN (SELECT task_id FROM task_conversations WHERE conversation_id = ?) "
         "ORDER BY id"
     )
-    return [id_ for (id_,) in database.run(statement, (conversation_id,))]
+    return database.column(statement, (conversation_id,))
 
 
 def project_of_conversation(database: Database, conversation_id: str) -> str | None:
@@ -283,13 +283,10 @@ def listed(
     tagged = ["EXISTS (SELECT 1 FROM json_each(k.tags_json) WHERE lower(value) = ?)"] * len(tags)
     where = " AND ".join((where, _IS_OWN_TEXT, *conditions, *tagged))
     by = order or f"k.status IN ('completed', 'archived', 'cancelled'), ifnull(k.priority, 2), {TEXT_TIME} DESC"
-    return [
-        id_
-        for (id_,) in database.run(
-            f"SELECT k.id FROM {TEXTS} WHERE {where} ORDER BY {by}, k.id LIMIT {limit}",
-            [*values, *(tag.lower() for tag in tags)],
-        )
-    ]
+    return database.column(
+        f"SELECT k.id FROM {TEXTS} WHERE {where} ORDER BY {by}, k.id LIMIT {limit}",
+        [*values, *(tag.lower() for tag in tags)],
+    )
 
 
 def count_listed(database: Database, filters: Filters) -> dict[str, int]:
@@ -304,8 +301,7 @@ def count_listed(database: Database, filters: Filters) -> dict[str, int]:
 
 def projects(database: Database) -> list[str]:
     """Return the projects that have tasks."""
-    found = database.run("SELECT DISTINCT project FROM visible_tasks ORDER BY project")
-    return [str(project) for (project,) in found]
+    return database.column("SELECT DISTINCT project FROM visible_tasks ORDER BY project")
 
 
 # Conditions on `tasks AS k` and orders for plain questions. They contain no text of a user, only ours and stored hashes.

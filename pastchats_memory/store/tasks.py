@@ -68,10 +68,7 @@ def own_texts(title: str, description: str, tags: Sequence[str]) -> Iterator[Tex
 
 
 def texts_to_come(tasks: Iterable[Task]) -> Iterator[str]:
-    """Yield the texts that need a vector when the tasks are stored.
-
-    Merging with stored tasks may change them.
-    """
+    """Yield the texts that need a vector when the tasks are stored. Merging with stored tasks may change them."""
     for task in tasks:
         yield from (text.content for text in own_texts(task.title, task.description, task.tags))
         yield from (comment.content for comment in task.comments)
@@ -292,10 +289,10 @@ class TaskWriter:
             self._store_parts(id_, filed)
             return id_, "added"
         id_, stored = found[0][0], dict(zip(COLUMNS, found[0][1:], strict=True))
-        if filed.source_path != stored["source_path"] and not _is_newer(fields, stored):
+        if filed.source_path != stored["source_path"] and _latest(fields) <= _latest(stored):
             self._store_history(id_, filed)
             return id_, "unchanged"
-        merged = {name: fields[name] if _has_value(fields[name]) else stored[name] for name in COLUMNS}
+        merged = stored | {name: value for name, value in fields.items() if value not in (None, "", "[]", "{}")}
         merged["status"] = status_of(str(merged["status_raw"]))
         before = self._dependents(id_)
         is_other = any(merged[name] != stored[name] for name in COLUMNS if name not in ("source_line", "updated_at"))
@@ -338,10 +335,7 @@ class TaskWriter:
         self.add_states(id_, task.states or _only_state(task))
 
     def add_conversation(self, id_: int, conversation_id: str) -> None:
-        """Store that a task belongs to a conversation.
-
-        Its states may decide outcomes of episodes there.
-        """
+        """Store that a task belongs to a conversation. Its states may decide outcomes of episodes there."""
         self._database.run("INSERT OR IGNORE INTO task_conversations VALUES (?, ?)", (id_, conversation_id))
         if self._database.value("SELECT changes()"):
             begun = self._database.value("SELECT min(at) FROM task_states WHERE task_id = ?", (id_,))
@@ -497,15 +491,6 @@ def _fields(filed: Filed, *, is_known: bool) -> tuple[object, ...]:
         task.due_at,
         orjson.dumps(dict(task.metadata)).decode(),
     )
-
-
-def _has_value(value: object) -> bool:
-    return value not in (None, "", "[]", "{}")
-
-
-def _is_newer(fields: Mapping[str, object], stored: Mapping[str, object]) -> bool:
-    """Return whether another source has a later time than the stored one."""
-    return _latest(fields) > _latest(stored)
 
 
 def _latest(fields: Mapping[str, object]) -> str:

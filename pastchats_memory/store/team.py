@@ -75,8 +75,7 @@ def store_member(database: Database, member: Member) -> None:
 
 def shared_projects(database: Database, endpoint: str) -> list[str]:
     """Return the projects that are shared at an endpoint."""
-    rows = database.run("SELECT project FROM team_projects WHERE endpoint = ? ORDER BY project", (endpoint,))
-    return [project for (project,) in rows]
+    return database.column("SELECT project FROM team_projects WHERE endpoint = ? ORDER BY project", (endpoint,))
 
 
 def add_project(database: Database, endpoint: str, project: str) -> None:
@@ -130,12 +129,11 @@ def describe_project(database: Database, project: str) -> tuple[int, int, str | 
 
 def latest_prompts(database: Database, project: str, most: int) -> list[str]:
     """Return the newest prompts of a project."""
-    rows = database.run(
+    return database.column(
         "SELECT content FROM visible_prompts WHERE source_project = ? AND role = 'user' "
         "ORDER BY timestamp DESC, id DESC LIMIT ?",
         (project, most),
     )
-    return [content for (content,) in rows]
 
 
 # The local copy of a team's memory
@@ -158,11 +156,10 @@ def add_pulled(copy: Database, rows: Iterable[PulledRow]) -> None:
 
 def episodes_of(copy: Database, turns: Sequence[str]) -> list[str]:
     """Return the ids of the episodes that some turns begin."""
-    rows = copy.run(
+    return copy.column(
         "SELECT id FROM team_rows WHERE kind = 'episode' AND turn IN (SELECT value FROM json_each(?))",
         (orjson.dumps(list(turns)).decode(),),
     )
-    return [id_ for (id_,) in rows]
 
 
 def drop_pulled(copy: Database, ids: Sequence[str]) -> list[int]:

@@ -119,10 +119,7 @@ def identity_of_turn(prompt: Prompt) -> TurnIdentity:
 
 
 def marks_of_turn(turn: TurnIdentity, *, is_unique: bool) -> list[Mark]:
-    """Return the marks of a turn to be forgotten.
-
-    `is_unique` says that no turn that stays has the same text.
-    """
+    """Return the marks of a turn to be forgotten. `is_unique` says that no turn that stays has the same text."""
     marks: list[Mark] = [("turn", turn.content_hash)]
     if turn.echo_hash is not None:
         marks.append(("echo", turn.echo_hash))

@@ -61,10 +61,7 @@ def _ids(database: Database, statement: str, values: Sequence[str], most: int) -
 
 
 def lengths(database: Database, ids: Ids) -> NDArray[np.float64]:
-    """Return the bytes of each row's text, shape (ids,); 0 for a missing row.
-
-    `ids` are ascending.
-    """
+    """Return the bytes of each row's text, shape (ids,); 0 for a missing row. `ids` are ascending."""
     rows = database.run(
         "SELECT json_group_array(id), json_group_array(size) FROM ("
         "SELECT id, octet_length(content) AS size FROM visible_prompts WHERE id IN (SELECT value FROM json_each(?1)) "

@@ -401,10 +401,7 @@ def count_turns(database: Database, conversation_id: str) -> int:
 
 
 def last_answer(database: Database, conversation_id: str, until: str | None) -> Item | None:
-    """Return the assistant's last turn in a conversation.
-
-    Up to a time, if it has one before.
-    """
+    """Return the assistant's last turn in a conversation, up to a time if it has one before."""
     for bound in (until, None) if until else (None,):
         found = database.run(
             "SELECT id FROM visible_prompts WHERE conversation_id = ?1 AND role = 'assistant' AND ifnull(timestamp <= ?2, ?2 IS NULL) "

@@ -45,20 +45,18 @@ def find_rows(database: Database, word: str) -> set[int]:
 
 def find_phrase(database: Database, phrase: str, project: str, limit: int) -> list[int]:
     """Return the user's turns of a project that have a phrase, the newest first."""
-    rows = database.run(
+    return database.column(
         "SELECT id FROM visible_prompts WHERE role = 'user' AND source_project = ? AND id IN "
         "(SELECT rowid FROM prompts_fts WHERE prompts_fts MATCH ?) ORDER BY timestamp DESC, id DESC LIMIT ?",
         (project, f"content : {quote(phrase)}", limit),
     )
-    return [id_ for (id_,) in rows]
 
 
 def find_first_rows(database: Database, word: str, most: int) -> list[int]:
     """Return up to `most` turns whose text has a word."""
-    found = database.run(
+    return database.column(
         "SELECT rowid FROM prompts_fts WHERE prompts_fts MATCH ? LIMIT ?", (f"content : {quote(word)}", most)
     )
-    return [id_ for (id_,) in found]
 
 
 def find_parts(database: Database, part: str) -> set[int]:
@@ -75,27 +73,25 @@ def rows_of_project(database: Database, ids: Iterable[int], project: str | None)
     """Return those of some rows that belong to a project; none without a project."""
     if project is None:
         return []
-    return [id_ for (id_,) in database.run(OF_PROJECT, (project, json.dumps(list(ids))))]
+    return database.column(OF_PROJECT, (project, json.dumps(list(ids))))
 
 
 def select_prompts(database: Database, ids: Iterable[int], project: str, not_conversation: str) -> list[int]:
     """Return those of some rows that are prompts of a project's other conversations."""
-    found = database.run(
+    return database.column(
         "SELECT id FROM visible_prompts WHERE id IN (SELECT value FROM json_each(?)) AND source_project = ? "
         "AND role = 'user' AND conversation_id != ?",
         (json.dumps(list(ids)), project, not_conversation),
     )
-    return [id_ for (id_,) in found]
 
 
 def select_earlier(database: Database, ids: Iterable[int], message: Item) -> list[int]:
     """Return those of some rows that are turns of a message's project before the message."""
-    found = database.run(
+    return database.column(
         "SELECT id FROM visible_prompts WHERE id IN (SELECT value FROM json_each(?)) AND source_project = ? "
         "AND role != 'note' AND conversation_id IS NOT NULL AND timestamp < ?",
         (json.dumps(list(ids)), message.project, message.timestamp),
     )
-    return [id_ for (id_,) in found]
 
 
 def quote(text: str) -> str:

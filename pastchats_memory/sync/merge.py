@@ -169,13 +169,9 @@ def _is_selector(text: str) -> bool:
     )
 
 
-def _is_growth(record: Json) -> bool:
-    return is_hex(record["identity"]) and is_hex(record.get("into"))
-
-
 CHECKS: Mapping[str, Callable[[Json], bool]] = {
     "turn": _is_turn,
-    "growth": _is_growth,
+    "growth": lambda record: is_hex(record["identity"]) and is_hex(record.get("into")),
     "task": _is_task,
     "judgement": _is_judgement,
     "forgetting": _is_forgetting,

@@ -61,10 +61,6 @@ class SyncCountsView(View):
     ]
 
 
-def _describe_refused(refused: list[Refused]) -> list[str]:
-    return [f"{utf8(one.path)} {one.reason}; the next run tries again" for one in refused]
-
-
 @answer("sync/1", title="Output of `sync --json`; the results are the machines.")
 @dataclass(slots=True)
 class SyncReport:
@@ -83,6 +79,10 @@ class SyncReport:
         Count, "Turns and tasks of other machines that were not stored, since they are excluded here."
     ] = 0
     refused: Annotated[
-        list[Refused], As(Warnings), At("refused", _describe_refused), IF_ANY, Shown("warnings", after="results")
+        list[Refused],
+        As(Warnings),
+        At("refused", lambda refused: [f"{utf8(one.path)} {one.reason}; the next run tries again" for one in refused]),
+        IF_ANY,
+        Shown("warnings", after="results"),
     ] = field(default_factory=list)
     machines: Annotated[list[Machine], Shown("results")] = field(default_factory=list)

@@ -77,7 +77,8 @@ def _write(
             file.number for file in sync.files(database, known.id) if file.machine == known.machine and file.is_current
         ],
     }
-    number = _find_next_number(database, known)
+    stored = [file.number for file in sync.files(database, known.id) if file.machine == known.machine]
+    number = max([0, *stored, *files.list_numbered_files(Path(known.path), known.machine)]) + 1
     content = files.build_file(known, number, Segment(header, list(records)))
     fingerprint = files.find_fingerprint(len(content), content)
     pending = known._replace(pending=f"{number} {fingerprint}")
@@ -89,11 +90,6 @@ def _write(
         sync.store_file(database, known.id, SyncFile(known.machine, number, True, fingerprint), versions)
         sync.store_folder(database, pending._replace(is_announced=True))
         sync.acknowledge(database, known.id, done)
-
-
-def _find_next_number(database: Database, known: SyncFolder) -> int:
-    stored = [file.number for file in sync.files(database, known.id) if file.machine == known.machine]
-    return max([0, *stored, *files.list_numbered_files(Path(known.path), known.machine)]) + 1
 
 
 class _NewRecords:
@@ -231,7 +227,9 @@ def note_judgements(database: Database, machine: str) -> None:
     with database.transaction():
         for identity, body in here.items():
             before = latest.get(identity)
-            if before is None or (before[1] and _is_different(body, before[0])):
+            if before is None or (
+                before[1] and any(body[name] != before[0].get(name) for name in body if name != "project")
+            ):
                 at = max(body["judged_at"], _find_next_time(before))
                 noted = body | {"at": at, "machine": machine, "is_withdrawn": False}
                 sync.store_latest_judgement(database, identity, noted, is_applied=True)
@@ -241,10 +239,6 @@ def note_judgements(database: Database, machine: str) -> None:
                 at = max(datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S"), _find_next_time((body, is_applied)))
                 noted = {"at": at, "machine": machine, "is_withdrawn": True, "project": body["project"]}
                 sync.store_latest_judgement(database, identity, noted, is_applied=True)
-
-
-def _is_different(here: Json, latest: Json) -> bool:
-    return any(here[name] != latest.get(name) for name in here if name != "project")
 
 
 def _find_next_time(before: tuple[Json, bool] | None) -> str:

@@ -110,14 +110,6 @@ class SharedProject(NamedTuple):
     shared: Annotated[Count, "Turns there."]
 
 
-def _name_projects(projects: tuple[SharedProject, ...]) -> dict[str, object]:
-    return {one.project: one._asdict() for one in projects}
-
-
-def _name_authors(authors: tuple[AuthorCount, ...]) -> dict[str, int]:
-    return {one.author: one.turns for one in authors}
-
-
 @answer(
     "team/1", name="TeamStatusBody", title="Output of `team status --json`; the results are the authors at the team."
 )
@@ -128,13 +120,16 @@ class TeamStatus(NamedTuple):
     author: str
     member: Annotated[str, "Name of this memory's rows; empty before the first share."]
     projects: Annotated[
-        tuple[SharedProject, ...], As(dict[str, SharedProject]), At("projects", _name_projects), "By name."
+        tuple[SharedProject, ...],
+        As(dict[str, SharedProject]),
+        At("projects", lambda shared: {one.project: one._asdict() for one in shared}),
+        "By name.",
     ]
     authors: Annotated[tuple[AuthorCount, ...], Shown("results", after="is_merged")]
     copied: Annotated[
         tuple[AuthorCount, ...],
         As(dict[str, Count]),
-        At("copied", _name_authors),
+        At("copied", lambda authors: {one.author: one.turns for one in authors}),
         "Turns in the local copy, by author.",
     ]
     is_merged: Annotated[bool, "Whether every recall answers from the copy as well."]

@@ -159,10 +159,7 @@ class Candidates(NamedTuple):
 
 
 def passing_ids(database: Database, filters: Filters) -> Ids | None:
-    """Return the ids of all rows that pass the filters, ascending.
-
-    Return None if every row passes.
-    """
+    """Return the ids of all rows that pass the filters, ascending. Return None if every row passes."""
     if not is_restricted(database, filters):
         return None
     passing_by_filters: dict[tuple[Filters, tuple[str, ...]], Ids] = database.cache.get_or_make("passing", dict)

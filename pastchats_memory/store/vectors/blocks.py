@@ -124,10 +124,7 @@ def _room(dim: int) -> int:
 
 
 def _versions(database: Database) -> dict[int, Versions]:
-    """Return the blocks of each stride with their versions.
-
-    A block without one never counts as current.
-    """
+    """Return the blocks of each stride with their versions. A block without one never counts as current."""
 
     def read() -> dict[int, Versions]:
         rows = database.run(

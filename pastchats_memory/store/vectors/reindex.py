@@ -165,7 +165,7 @@ def switch(database: Database, name: str, version: str, dim: int) -> int:
     now = datetime.now(UTC).isoformat(timespec="seconds")
     written = {"model_name": name, "model_version": version, "embedding_dim": str(dim), "last_reindex_at": now}
     set_meta(database, written)
-    vectors.replace_blocks(database, CODED, [id_ for (id_,) in database.run(CHANGED_SINCE)])
+    vectors.replace_blocks(database, CODED, database.column(CHANGED_SINCE))
     return rows
 
 

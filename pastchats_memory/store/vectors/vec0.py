@@ -87,10 +87,7 @@ def nearest(
 
 
 def mark_stale(database: Database) -> None:
-    """Mark the tables as stale, for `create_tables` to drop.
-
-    Call it inside the caller's transaction.
-    """
+    """Mark the tables as stale, for `create_tables` to drop, inside the caller's transaction."""
     database.run("INSERT OR REPLACE INTO embedding_meta(key, value) VALUES (?, '1')", (STALE,))
 
 
@@ -142,7 +139,7 @@ def _delete_orphans(database: Database, gone: Sequence[int]) -> None:
     """Delete the vectors of rows that no longer exist; the number of a deleted task is known to its vector alone."""
     for table in TABLES:
         if table.key == "task_id":
-            ids = [key for (key,) in database.run(f"SELECT task_id FROM {table.name}")]
+            ids = database.column(f"SELECT task_id FROM {table.name}")
             lost = set(ids) - {key for _, key in database.run(table.rows)}
         else:
             lost = set(gone)

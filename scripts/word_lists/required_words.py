@@ -19,7 +19,8 @@ from typing import Any
 REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPOSITORY))
 
-from pastchats_memory.episodes.outcome.patterns import REQUIRED_WORDS, Pattern, list_phrases  # noqa: E402 - the path comes first
+from pastchats_memory.episodes.outcome.patterns import EXPRESSIONS, REQUIRED_WORDS, Pattern, list_phrases  # noqa: E402 - the path comes first
+from pastchats_memory.text.data_file import read_data  # noqa: E402 - the path comes first
 from pastchats_memory.text.words import fold_case  # noqa: E402 - the path comes first
 
 MODULES = ("", ".answers", ".checks", ".episode", ".feedback", ".requests")
@@ -128,6 +129,9 @@ def list_patterns() -> dict[str, Pattern]:
         for name, value in vars(module).items()
         if isinstance(value, Pattern)
     }
+    tables = read_data(str(REQUIRED_WORDS), "patterns.toml").items()
+    names = [f"{table}.{name}" for table, values in tables for name, value in values.items() if isinstance(value, str)]
+    found |= {name: EXPRESSIONS[name] for name in names}
     return found | {f"{one.kind} {one.meaning}": one for one in list_phrases()}
 
 

@@ -30,7 +30,7 @@ from pastchats_memory.episodes.outcome.episode import (
     recorded_values,
 )
 from pastchats_memory.episodes.outcome.names import list_names, list_new_names
-from pastchats_memory.episodes.outcome.patterns import EVIDENCE, GUARDS, Pattern, load_pattern
+from pastchats_memory.episodes.outcome.patterns import EVIDENCE, EXPRESSIONS, GUARDS
 from pastchats_memory.episodes.outcome.reply import Reply
 from pastchats_memory.episodes.outcome.requests import is_greeting, is_inquiry, is_question
 from pastchats_memory.text.shell import classify_check, is_read_only, is_shell
@@ -45,9 +45,6 @@ MIN_RESULT = 400
 """Characters of an answer that is a result by itself, such as a plan, a review or a comparison."""
 MAX_SHORT_ANSWER = 1000
 """Characters. A longer answer that begins by giving up goes on to do something else."""
-_FAILURE_WORD = load_pattern("outcome", "failure_word")
-_INTERRUPTED = load_pattern("outcome", "interrupted")
-_MID_SENTENCE = Pattern(r"[\w,;(\[{]\Z")
 _EXIT_CODE = re.compile(r"\AExit code \d+")
 _CODE_BLOCK = re.compile(r"^ {0,3}```.*?(?:^ {0,3}```|\Z)", re.DOTALL | re.MULTILINE)
 
@@ -172,11 +169,13 @@ def _find_interruption(episode: Episode) -> tuple[QuotedLine, ...]:
     if place == 0 or answers.awaits_decision(episode) or is_committed or answers.EXIT_KEY.match(text):
         return ()
     ending = text[-MAX_SHORT_ANSWER:] if last.role == "tool" or is_flagged else text if len(text) <= OPENING else ""
-    if found := _INTERRUPTED.find_last(ending):
+    if found := EXPRESSIONS["outcome.interrupted"].find_last(ending):
         return quote_line(ending, place, found.start())
     calls = (label.partition(" ")[2] for at, label in episode.calls() if at == place)
     has_open_call = any(not command or command not in text for command in calls)
-    is_complete = answers.is_finished(episode) and not (_MID_SENTENCE.search(text) or has_open_call)
+    is_complete = answers.is_finished(episode) and not (
+        EXPRESSIONS["outcome.mid_sentence"].search(text) or has_open_call
+    )
     is_cut = is_flagged and not (last.role == "assistant" and is_complete)
     return quote_line(text, place, max(0, len(text) - 1)) if is_cut else ()
 
@@ -270,7 +269,9 @@ def fails_check(episode: Episode) -> tuple[QuotedLine, ...]:
         return ()
     is_unrepaired = bool(answers.list_edits(episode)) and _has_no_edit_after(episode, checks[0].place)
     prose = _CODE_BLOCK.sub("", text[:MAX_SCANNED])
-    is_reported = not is_inquiry(episode) and (_FAILURE_WORD.search(prose) or answers.ends_with_question(episode))
+    is_reported = not is_inquiry(episode) and (
+        EXPRESSIONS["outcome.failure_word"].search(prose) or answers.ends_with_question(episode)
+    )
     return checks[0].evidence if is_silent or is_unrepaired or is_reported else ()
 
 
@@ -292,7 +293,9 @@ def fails_command(episode: Episode) -> tuple[QuotedLine, ...]:
         return ()
     opening = text[: 2 * OPENING]
     is_reported = (
-        EVIDENCE["obstacle"].search(opening) or _FAILURE_WORD.search(opening) or answers.ends_with_question(episode)
+        EVIDENCE["obstacle"].search(opening)
+        or EXPRESSIONS["outcome.failure_word"].search(opening)
+        or answers.ends_with_question(episode)
     )
     output = _EXIT_CODE.sub("", row.content.partition("\n")[2])[-MAX_SCANNED:]
     is_requested = not episode.next_message and bool(find_error(output))

@@ -17,26 +17,13 @@ from pastchats_memory.episodes.outcome.episode import (
     quote_line,
     recorded_values,
 )
-from pastchats_memory.episodes.outcome.patterns import EVIDENCE, GUARDS, Pattern, load_pattern
+from pastchats_memory.episodes.outcome.patterns import EVIDENCE, EXPRESSIONS, GUARDS, Pattern
 from pastchats_memory.text.shell import is_editor
 
-_COMMIT_REPORT = load_pattern("answers", "commit_report")
-_COMMIT_COMMAND = load_pattern("answers", "commit_command")
-_REVERT_COMMAND = load_pattern("answers", "revert_command")
-_RESTORE_COMMAND = Pattern(r"\bgit\ (?:stash\ (?:pop|apply)|cherry-pick|reset\ --hard\ ORIG_HEAD)\b")
 _QUOTED_ARGUMENT = re.compile(r"'[^']*'|\"[^\"]*\"")
 """Text in quotes within a command, such as a commit message."""
-_FENCE = Pattern(r"^\ {0,3}(?:(`)``|(?:(<)){5,9}\ SEARCH$|(?:(>)){5,9}\ REPLACE\b)")
-_COMPLETE_LINE = Pattern(r"(?:[^\W\d_]\S*\ ){5,}\S*[^\W_][.!?…]\Z")
-"""A complete line of prose. Below it, nested fences may leave one open."""
-_RAW_CALL = Pattern(r"</?(?:tool_call|function|function_calls|invoke|parameter|ctrl\d+)>\s*\Z|\nCancelled\Z")
-"""A tool call that the client took for prose, or that was cancelled."""
-_APPLIED_EDIT = Pattern(r"^Applied\ edit\ to\ .+|^---\n\n(?:_\*{4}_\n\n)?```diff\n(?:(?!```|\+).*\n)*\+.+")
-"""The client's report of an edit: aider's notice, or Cursor's diff as SpecStory stores it."""
 DIALOGS = frozenset({"AskUserQuestion", "ExitPlanMode"})
 """Tools that wait for the user's word."""
-_PLAN_FILE = Pattern(r"[/\\]\.\w+[/\\]plans?[/\\]")
-"""A file in which a client keeps a plan."""
 EXIT_KEY = Pattern(r"(?:\s*\^C[^\n]*)+\Z")
 """The key that leaves a program at its prompt."""
 
@@ -56,9 +43,9 @@ def is_cut_in_block(episode: Episode) -> bool:
     """
     text = get_last_answer(episode)[1]
     ending = text.rstrip().rpartition("\n")[2]
-    if _COMPLETE_LINE.match(ending) or ending.startswith("```"):
+    if EXPRESSIONS["answers.complete_line"].match(ending) or ending.startswith("```"):
         return False
-    fences = Counter(found[1] or found[2] or found[3] for found in _FENCE.finditer(text))
+    fences = Counter(found[1] or found[2] or found[3] for found in EXPRESSIONS["answers.fence"].finditer(text))
     return fences["<"] > fences[">"] or (fences["`"] % 2 == 1 and not fences["<"])
 
 
@@ -73,7 +60,7 @@ def is_finished(episode: Episode) -> bool:
         not ending
         or is_cut_in_block(episode)
         or ending.endswith((":", "："))
-        or _RAW_CALL.search(ending[-MAX_QUOTATION:])
+        or EXPRESSIONS["answers.raw_call"].search(ending[-MAX_QUOTATION:])
         or GUARDS["waiting"].search(ending[-OPENING:])
         or announces_step(episode)
     )
@@ -104,12 +91,12 @@ def awaits_decision(episode: Episode) -> bool:
 @cached
 def list_commit_calls(episode: Episode) -> list[tuple[int, str]]:
     """Return places and labels of calls that commit, push, merge or open a PR."""
-    return [(at, label) for at, label in episode.calls() if _COMMIT_COMMAND.search(label)]
+    return [(at, label) for at, label in episode.calls() if EXPRESSIONS["answers.commit_command"].search(label)]
 
 
 def is_commit_command(command: str) -> bool:
     """Return whether a command commits, pushes, merges or opens a PR."""
-    return _COMMIT_COMMAND.search(f"Bash {command}") is not None
+    return EXPRESSIONS["answers.commit_command"].search(f"Bash {command}") is not None
 
 
 @cached
@@ -122,7 +109,7 @@ def find_commit(episode: Episode) -> tuple[QuotedLine, ...]:
         return (QuotedLine(f"Commit {min(hashes)}"[:MAX_QUOTATION], place),)
     if not is_finished(episode):
         return ()
-    if found := _find_asserted(_COMMIT_REPORT, text[:MAX_SCANNED]):
+    if found := _find_asserted(EXPRESSIONS["answers.commit_report"], text[:MAX_SCANNED]):
         return quote_line(text, place, found.start())
     return find_commit_call(episode)
 
@@ -131,7 +118,7 @@ def find_commit_call(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find the last commit command, unless it failed or the answer only proposed it."""
     calls = list_commit_calls(episode)
     errors = [(at, row.content[:MAX_SCANNED]) for at, row in episode.tool_results() if row.kind == "error"]
-    failed = [at for at, content in errors if _COMMIT_COMMAND.search(content)]
+    failed = [at for at, content in errors if EXPRESSIONS["answers.commit_command"].search(content)]
     if not calls or any(at >= calls[-1][0] or episode.find_step(at)[0] == calls[-1][0] for at in failed):
         return ()
     place, label = calls[-1]
@@ -148,15 +135,20 @@ def find_own_revert(episode: Episode) -> tuple[QuotedLine, ...]:
     reverts = [
         one
         for one in steps
-        if (found := _REVERT_COMMAND.search(one[2]))
-        and not _RESTORE_COMMAND.search(one[2])
+        if (found := EXPRESSIONS["answers.revert_command"].search(one[2]))
+        and not EXPRESSIONS["answers.restore_command"].search(one[2])
         and _reverts_edit(episode, found)
     ]
     if not reverts or GUARDS["undo_request"].search(episode.request):
         return ()
     step, label, _ = reverts[-1]
     later = [bare for at, _, bare in steps if at > step]
-    if any(is_edit(bare) or _RESTORE_COMMAND.search(bare) or _COMMIT_COMMAND.search(bare) for bare in later):
+    if any(
+        is_edit(bare)
+        or EXPRESSIONS["answers.restore_command"].search(bare)
+        or EXPRESSIONS["answers.commit_command"].search(bare)
+        for bare in later
+    ):
         return ()
     return quote_line(label.partition(" ")[2] or label, step[0])
 
@@ -170,7 +162,7 @@ def _reverts_edit(episode: Episode, found: re.Match[str]) -> bool:
 
 def is_edit(label: str) -> bool:
     """Return whether the call changes a file of the work; a plan is none."""
-    return is_editor(label.partition(" ")[0]) and not _PLAN_FILE.search(label)
+    return is_editor(label.partition(" ")[0]) and not EXPRESSIONS["answers.plan_file"].search(label)
 
 
 @cached
@@ -192,7 +184,7 @@ def find_final_edit(episode: Episode) -> tuple[QuotedLine, ...]:
     place, text = get_last_answer(episode)
     if not text or place != episode.last_place or not is_finished(episode) or requests_input(episode):
         return ()
-    if found := _APPLIED_EDIT.search(text):
+    if found := EXPRESSIONS["answers.applied_edit"].search(text):
         return quote_line(text, place, found.end() - 1)
     return find_last_edit(episode)
 

@@ -17,31 +17,11 @@ from pastchats_memory.episodes.outcome.episode import (
     cached,
     quote_line,
 )
-from pastchats_memory.episodes.outcome.patterns import Pattern, load_pattern
+from pastchats_memory.episodes.outcome.patterns import EXPRESSIONS, Pattern
 from pastchats_memory.model import REFUSED
 from pastchats_memory.text.shell import NO_SUCH_COMMAND, Family, classify_check
 
-_RED = load_pattern("checks", "red")
-_GREEN = load_pattern("checks", "green")
-_ERROR = load_pattern("checks", "error")
-_FILTERED = load_pattern("checks", "filtered")
-_STARTED = load_pattern("checks", "started")
-_IN_BACKGROUND = Pattern(r"[^>&]&\Z|\bnohup\b")
-_NO_TESTS = load_pattern("checks", "no_tests")
 _NEVER_RAN = Pattern(NO_SUCH_COMMAND)
-_NOT_ALLOWED = Pattern(
-    r"\bpermission\ denied\b|\boperation\ not\ permitted\b|\bEA(?:I_AGAIN|CCES)\b|\bENOTFOUND\b|\bgetaddrinfo\b"
-    r"|\bcould\ not\ resolve\ host\b|\bNo\ module\ named\ '?(?:pytest|ruff|mypy|flake8|tox|nose)\b"
-)
-"""The machine did not let a check run, which says nothing of the work."""
-_SOME_TESTS = load_pattern("checks", "some_tests")
-_WHERE = load_pattern("checks", "where")
-_OPTION = load_pattern("checks", "option")
-_TARGET = load_pattern("checks", "target")
-_FILTER = load_pattern("checks", "filter")
-_REDIRECT = Pattern(r">\s*(?P<file>[^\s;&|]+)")
-_EXCLUDES = Pattern(r"--\w*(?:deselect|ignore|exclude|skip)\w*|-k[\ =]['\"]?not\b|\bgit\ rm\b")
-_FAILED_IN = Pattern(r"^(?:\W{0,4}(?:FAILED|FAIL|ERROR)\s+|test\ (?=\S+\ \.\.\.\ FAILED))(?P<name>[\w./:-]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,20 +44,20 @@ class Check:
 
 def find_failure(output: str) -> re.Match[str] | None:
     """Return the last report of a failure in an output."""
-    return _RED.find_last(output)
+    return EXPRESSIONS["checks.red"].find_last(output)
 
 
 def find_error(output: str) -> re.Match[str] | None:
     """Return the last error of any program in an output."""
-    return _ERROR.find_last(output) or _RED.find_last(output)
+    return EXPRESSIONS["checks.error"].find_last(output) or EXPRESSIONS["checks.red"].find_last(output)
 
 
 def read_check_output(output: str) -> tuple[bool, str] | None:
     """Return whether a check passed, and the line that shows it; None without such a line."""
-    if red := _RED.find_last(output):
+    if red := EXPRESSIONS["checks.red"].find_last(output):
         return False, quote_line(output, 0, red.start())[0].quotation
-    green = _GREEN.find_last(output)
-    error = _ERROR.find_last(output)
+    green = EXPRESSIONS["checks.green"].find_last(output)
+    error = EXPRESSIONS["checks.error"].find_last(output)
     if error and not (green and green.start() > error.start()):
         return False, quote_line(output, 0, error.start())[0].quotation
     return (True, _trim_brackets(green[0])[:MAX_QUOTATION]) if green else None
@@ -94,17 +74,21 @@ def _read_check(place: int, row: EpisodeTurn) -> Check | None:
     command = heading.removeprefix("$ ")
     family = classify_check(command if heading.startswith("$ ") else "", output)
     result = read_check_output(output[-MAX_SCANNED:])
-    has_no_tests = family == "test" and _NO_TESTS.search(output) and not _SOME_TESTS.search(output)
+    has_no_tests = (
+        family == "test"
+        and EXPRESSIONS["checks.no_tests"].search(output)
+        and not EXPRESSIONS["checks.some_tests"].search(output)
+    )
     if (
         family is None
         or row.content.endswith(REFUSED)
         or has_no_tests
         or _NEVER_RAN.search(output)
-        or (_NOT_ALLOWED.search(output) and not _SOME_TESTS.search(output))
-        or (result is None and _STARTED.search(output))
+        or (EXPRESSIONS["checks.not_allowed"].search(output) and not EXPRESSIONS["checks.some_tests"].search(output))
+        or (result is None and EXPRESSIONS["checks.started"].search(output))
     ):
         return None
-    if result is None and row.kind != "error" and _FILTERED.search(command):
+    if result is None and row.kind != "error" and EXPRESSIONS["checks.filtered"].search(command):
         return None
     if row.kind == "error":
         result = (
@@ -114,7 +98,9 @@ def _read_check(place: int, row: EpisodeTurn) -> Check | None:
             else " ".join(output.split("\n", 1)[0].split())[:MAX_QUOTATION] or command,
         )
     green, line = result or (True, " ".join(heading.split())[:MAX_QUOTATION])
-    failed = (found["name"].rpartition("/")[2].partition(".")[0] for found in _FAILED_IN.finditer(output))
+    failed = (
+        found["name"].rpartition("/")[2].partition(".")[0] for found in EXPRESSIONS["checks.failed_in"].finditer(output)
+    )
     return Check(
         place,
         family,
@@ -122,7 +108,7 @@ def _read_check(place: int, row: EpisodeTurn) -> Check | None:
         (QuotedLine(line, place),),
         _find_scope(command),
         _find_selection(command),
-        bool(_EXCLUDES.search(command)),
+        bool(EXPRESSIONS["checks.excludes"].search(command)),
         frozenset(failed),
     )
 
@@ -143,7 +129,7 @@ def has_running_check(episode: Episode) -> bool:
     started = [
         step
         for step, label in episode.steps()
-        if _IN_BACKGROUND.search(label.rstrip(") ")) and classify_check(label.partition(" ")[2])
+        if EXPRESSIONS["checks.in_background"].search(label.rstrip(") ")) and classify_check(label.partition(" ")[2])
     ]
     return bool(started) and not any(
         episode.find_step(check.place) >= started[-1] for check in standing_checks(episode)
@@ -171,15 +157,19 @@ def _supersedes(later: Check, earlier: Check) -> bool:
 
 def _find_scope(command: str) -> str:
     """Return the last part of a command's folder, or its package; "" if it names none."""
-    found = _WHERE.find_last(command)
+    found = EXPRESSIONS["checks.where"].find_last(command)
     return found["folder"].rstrip("/").rpartition("/")[2] if found else ""
 
 
 def _find_selection(command: str) -> frozenset[str]:
     """Return the words that select what runs: paths, test names, options."""
-    excluded = {found["folder"] for found in _WHERE.finditer(command)} | {
-        found["file"] for found in _REDIRECT.finditer(command)
+    excluded = {found["folder"] for found in EXPRESSIONS["checks.where"].finditer(command)} | {
+        found["file"] for found in EXPRESSIONS["checks.redirect"].finditer(command)
     }
-    chosen = [found[0] for found in _TARGET.finditer(command)]
-    chosen += [found["chosen"] for pattern in (_OPTION, _FILTER) for found in pattern.finditer(command)]
+    chosen = [found[0] for found in EXPRESSIONS["checks.target"].finditer(command)]
+    chosen += [
+        found["chosen"]
+        for pattern in (EXPRESSIONS["checks.option"], EXPRESSIONS["checks.filter"])
+        for found in pattern.finditer(command)
+    ]
     return frozenset(word for word in chosen if not word.endswith(("...", "/", ".")) and word not in excluded)

@@ -36,7 +36,7 @@ from pastchats_memory.episodes.outcome.episode import (
     strip_client_commands,
 )
 from pastchats_memory.episodes.outcome.names import find_name, has_identifier, list_changed_files, list_names
-from pastchats_memory.episodes.outcome.patterns import EVIDENCE, GUARDS, Pattern, load_pattern
+from pastchats_memory.episodes.outcome.patterns import EVIDENCE, EXPRESSIONS, GUARDS, Pattern, load_pattern
 from pastchats_memory.episodes.outcome.requests import is_inquiry, is_question, is_request, starts_with_request
 from pastchats_memory.text.instruction import find_instruction
 
@@ -78,10 +78,6 @@ MAX_REMARK_WORDS = 6
 WIDE = "\u2e80"
 """First character of scripts without blanks."""
 
-_COMMIT_WORD = Pattern(
-    r"\b(?:commit|push|merge)(?:e|ed|s|ing|en|ar|a)?\b|コミット|プッシュ|提交|推送|合并|커밋|푸시|коммит|запуш"
-)
-_GIT_WORD = Pattern(r"\bgit(?:hub|lab|ee|ea)?\b")
 _FAULTS = (EVIDENCE["no"], EVIDENCE["breakage"], EVIDENCE["mismatch"])
 
 _BARE_COMMAND = re.compile(r"[/!]|@\S+\s*\Z")
@@ -93,23 +89,11 @@ _ENGLISH = re.compile(r"\b(?:the|to|of|and|is|it|that|for|with|on|we|i|you|this)
 _HEADING = re.compile(r"^#{1,4} ", re.MULTILINE)
 _FILES_ONLY = re.compile(r"(?:@\S+(?: |\Z))+")
 """Their content may have changed, for example a terminal's."""
-_POINTER = Pattern(r"\b(?:this|these|here)\b")
-_ERROR_LINE = load_pattern("feedback", "error_line")
-_SUBJECT = Pattern(
-    r"\A\W*(?:still\ |why\ \w+\ )?(?:the|my)\ (?P<name>\w+(?:\ \w+){1,2}?)\ (?:(?:is|are|does|do|did)(?:n't|nt)?|still|not|won't|can(?:'t|not))\b"
-)
-"""The thing of which a remark says something."""
-_HOW = Pattern(
-    r"\b(?:how|why|fix\w*|make|get|work\w*|solve|help)\b|как|почему|怎么|如何|为什么|cómo|por\ qu[eé]|comment|pourquoi|wie|warum|como"
-)
 _DOCUMENT = re.compile(r"\.(?:md|mdx|txt|rst|adoc)\Z")
 _NUMBER = re.compile(r"\d+")
 _STATUS = re.compile(r"\b[45]\d\d \(")
 """A failed request of the network, as a browser prints it."""
 _BEFORE_ERROR_NAME = re.compile(r"\A.*?(?=\b[\w.]{0,60}(?:error|exception)\b)")
-_GENERIC_ERROR = load_pattern("feedback", "generic_error")
-_REQUEST_TO_SEE = Pattern(r"\b(?:paste|share|provide|send|show\ me|post)\b|请提供|пришл|добавьте")
-_ADD_FILE = Pattern(r"\s*/(?:add|read|read-only)\b")
 _PASTED_COMMAND = re.compile(r"^.{0,120}?[$%❯\]#] +(?P<command>[\w./-]{2,}[^\n]{0,80})", re.MULTILINE)
 _TERMINAL_OUTPUT = load_pattern("feedback", "terminal_output", cased=True)
 
@@ -150,7 +134,7 @@ def reports_same_problem(episode: Episode) -> tuple[QuotedLine, ...]:
 
 def _asks_for_fact(episode: Episode) -> bool:
     """Return whether one answer tells what is so, and not how to do something. Such an answer cannot fail to work."""
-    is_how = _HOW.search(episode.request) or _has_trouble(episode.request)
+    is_how = EXPRESSIONS["feedback.how"].search(episode.request) or _has_trouble(episode.request)
     return is_question(episode) and not is_how and len(episode.answers()) == 1 and not has_tool_use(episode)
 
 
@@ -259,23 +243,28 @@ def asks_to_commit(episode: Episode) -> bool:
     """Return whether the user commits the work, or says little else than that it is to be committed."""
     opening = message_opening(episode)
     is_short = len(opening.split()) <= MAX_AGREEMENT_WORDS and "?" not in opening
-    is_wanted = is_short and _COMMIT_WORD.search(opening) and not doubts_result(episode)
+    is_wanted = is_short and EXPRESSIONS["feedback.commit_word"].search(opening) and not doubts_result(episode)
     return bool(EVIDENCE["commit_request"].search(opening) or is_wanted)
 
 
 def is_commit_request(episode: Episode) -> bool:
     """Return whether the user asked for little else than a commit or a push."""
-    return len(episode.request.split()) <= MAX_AGREEMENT_WORDS and bool(_COMMIT_WORD.search(episode.request))
+    return len(episode.request.split()) <= MAX_AGREEMENT_WORDS and bool(
+        EXPRESSIONS["feedback.commit_word"].search(episode.request)
+    )
 
 
 def asks_for_git(episode: Episode) -> bool:
     """Return whether the request is about a commit, a push, or the service behind it."""
-    return bool(_COMMIT_WORD.search(episode.request) or _GIT_WORD.search(episode.request))
+    return bool(
+        EXPRESSIONS["feedback.commit_word"].search(episode.request)
+        or EXPRESSIONS["feedback.git_word"].search(episode.request)
+    )
 
 
 def names_commit(episode: Episode) -> bool:
     """Return whether the first line of the next message is about a commit or a push."""
-    return bool(_COMMIT_WORD.search(message_opening(episode).partition("\n")[0]))
+    return bool(EXPRESSIONS["feedback.commit_word"].search(message_opening(episode).partition("\n")[0]))
 
 
 def approves(episode: Episode) -> bool:
@@ -371,7 +360,7 @@ def concerns_work(episode: Episode) -> bool:
     opening = message_opening(episode)
     answers = " ".join(text[:MAX_SCANNED] for _, text in episode.answers()[-2:])
     known, names = _long_words(episode.request) | _long_words(answers), list_names(episode)
-    subject = _SUBJECT.search(first_sentence(opening))
+    subject = EXPRESSIONS["feedback.subject"].search(first_sentence(opening))
     if subject is not None and known.isdisjoint(_long_words(subject["name"])):
         return False
     if GUARDS["plain_remark"].search(opening) or max(opening, default="") >= WIDE:
@@ -499,7 +488,7 @@ def repeats_request(episode: Episode) -> tuple[QuotedLine, ...]:
     is_consent = EVIDENCE["agreement"].search(opening) or GUARDS["go_ahead"].search(opening)
     if is_consent and len(opening.split()) <= MAX_AGREEMENT_WORDS:
         return ()
-    if requests_input(episode) and _ADD_FILE.match(episode.next_message):
+    if requests_input(episode) and EXPRESSIONS["feedback.add_file"].match(episode.next_message):
         return ()
     messages = (turn.content for turn in episode.turns if turn.role == "user")
     prompts = [find_instruction(message) for message in messages if not TRIAL_COMMANDS.match(message)]
@@ -522,17 +511,17 @@ def _repeats_error(episode: Episode) -> tuple[QuotedLine, ...]:
 def _asks_to_see(episode: Episode) -> bool:
     """Return whether the answer ends with a question, or with the wish to see an output."""
     ending = get_last_answer(episode)[1][-2 * OPENING :]
-    return ends_with_question(episode) or _REQUEST_TO_SEE.search(ending) is not None
+    return ends_with_question(episode) or EXPRESSIONS["feedback.request_to_see"].search(ending) is not None
 
 
 def _error_lines(text: str) -> dict[int, str]:
     """Return lines that identify an error, by position, without numbers, which vary between runs."""
     lines = {}
-    for found in _ERROR_LINE.finditer(text[:MAX_SCANNED]):
+    for found in EXPRESSIONS["feedback.error_line"].finditer(text[:MAX_SCANNED]):
         start = text.rfind("\n", 0, found.end()) + 1
         line = " ".join(text[start : start + OPENING].partition("\n")[0].lower().split())
         line = _NUMBER.sub("0", _BEFORE_ERROR_NAME.sub("", line))
-        if len(line) >= MIN_ERROR_LINE and not _GENERIC_ERROR.search(line):
+        if len(line) >= MIN_ERROR_LINE and not EXPRESSIONS["feedback.generic_error"].search(line):
             lines[start] = line
     return lines
 
@@ -567,7 +556,7 @@ def _is_same_prompt(first: str, second: str) -> bool:
             return False
     one, other = _read_prompt(first), _read_prompt(second)
     is_short = min(one.length, other.length) < MIN_POINTING_WORDS
-    if _FILES_ONLY.fullmatch(one.text) or (is_short and _POINTER.search(one.text)):
+    if _FILES_ONLY.fullmatch(one.text) or (is_short and EXPRESSIONS["feedback.pointer"].search(one.text)):
         return False
     if one.text == other.text:
         return one.length >= MIN_WORDS and not (one.length > MAX_RETYPED and _HEADING.search(first))
@@ -596,7 +585,7 @@ def find_pasted_error(episode: Episode) -> tuple[QuotedLine, ...]:
     result = read_check_output(text) if is_output else None
     if result is not None and result[0]:
         return ()
-    found = _ERROR_LINE.search(text) or (find_failure(text) if is_output else None)
+    found = EXPRESSIONS["feedback.error_line"].search(text) or (find_failure(text) if is_output else None)
     return quote_line(text, len(episode.turns), found.start()) if found else ()
 
 
@@ -618,8 +607,8 @@ def pastes_other_error(episode: Episode) -> tuple[QuotedLine, ...]:
     if not (is_aside or _has_trouble(episode.request[:MAX_SCANNED])):
         return ()
     found = find_pasted_error(episode)
-    is_specific = bool(found) and not _GENERIC_ERROR.search(found[0].quotation)
-    is_first = is_specific and _ERROR_LINE.search(episode.next_message[:OPENING]) is not None
+    is_specific = bool(found) and not EXPRESSIONS["feedback.generic_error"].search(found[0].quotation)
+    is_first = is_specific and EXPRESSIONS["feedback.error_line"].search(episode.next_message[:OPENING]) is not None
     return pastes_error_of_work(episode) or (found if is_first else ())
 
 
@@ -632,7 +621,7 @@ def _has_trouble(request: str) -> bool:
 def pastes_error_of_advice(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find an error in the pasted output of a command that the agent recommended."""
     text = episode.next_message[:MAX_SCANNED]
-    error = _ERROR_LINE.search(text)
+    error = EXPRESSIONS["feedback.error_line"].search(text)
     answers = "\n".join(answer for _, answer in episode.answers())[-4 * MAX_SCANNED :]
     commands = (found["command"].strip() for found in islice(_PASTED_COMMAND.finditer(text), MAX_PASTED_COMMANDS))
     is_advised = any(_contains_command(answers, command) for command in commands if " " in command or "/" in command)

@@ -74,6 +74,16 @@ def load_pattern(table: str, name: str, *, cased: bool = False) -> Pattern:
     return Pattern(lambda: str(read_data(__file__, "patterns.toml")[table][name]), cased=cased)
 
 
+class _Expressions(dict[str, Pattern]):
+    """The expressions of `patterns.toml` by table and name, as in "checks.red"."""
+
+    def __missing__(self, name: str) -> Pattern:
+        return self.setdefault(name, load_pattern(*name.split(".")))
+
+
+EXPRESSIONS = _Expressions()
+
+
 class Phrases(Pattern):
     """Find the phrases of one meaning; blanks count, and case does not."""
 
@@ -98,12 +108,12 @@ class _Meanings(dict[str, Phrases]):
 
 EVIDENCE = _Meanings("evidence")
 GUARDS = _Meanings("guards")
+_KINDS: dict[Kind, _Meanings] = {"evidence": EVIDENCE, "guards": GUARDS}
 
 
 def list_phrases() -> list[Phrases]:
     """Return the phrases of every meaning."""
-    known: dict[Kind, _Meanings] = {"evidence": EVIDENCE, "guards": GUARDS}
-    return [known[kind][meaning] for kind, meanings in read_phrases().items() for meaning in meanings]
+    return [_KINDS[kind][meaning] for kind, meanings in read_phrases().items() for meaning in meanings]
 
 
 def read_phrases() -> dict[Kind, dict[str, list[Group]]]:

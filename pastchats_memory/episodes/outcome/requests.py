@@ -9,7 +9,7 @@ import re
 from functools import cache, lru_cache
 
 from pastchats_memory.episodes.outcome.episode import OPENING, Episode
-from pastchats_memory.episodes.outcome.patterns import Pattern, load_pattern
+from pastchats_memory.episodes.outcome.patterns import EXPRESSIONS
 from pastchats_memory.text.data_file import read_data
 
 _BEFORE = re.compile(
@@ -24,37 +24,30 @@ _VERB = re.compile(
 )
 """An imperative, unless it is the subject of a statement: "build fails", "search is slow"."""
 _CONDITION = re.compile(r"(?:if|when|whenever|once|where|for|in|on|after|before)\b[^.?!\n]{0,100}?,\s+", re.IGNORECASE)
-_ASKING = load_pattern("requests", "asking")
-_REQUIRES = load_pattern("requests", "requires")
-_INQUIRES = load_pattern("requests", "inquires")
-
-_GREETING = load_pattern("requests", "greeting")
-
-_QUESTION = load_pattern("requests", "question")
-_FINAL_QUESTION_MARK = Pattern(r"[?？吗]\W*\Z")
-_POLITE = load_pattern("requests", "polite")
 
 
 def is_inquiry(episode: Episode) -> bool:
     """Return whether the user wants information, so that the answer is the work."""
-    return bool(_INQUIRES.search(episode.request[: 2 * OPENING]))
+    return bool(EXPRESSIONS["requests.inquires"].search(episode.request[: 2 * OPENING]))
 
 
 def is_greeting(episode: Episode) -> bool:
     """Return whether the user only greets or thanks."""
-    return bool(_GREETING.match(episode.request[:OPENING]))
+    return bool(EXPRESSIONS["requests.greeting"].match(episode.request[:OPENING]))
 
 
 def is_question(episode: Episode) -> bool:
     """Return whether the user only asks a question. "Could you do it?" is a request."""
     request = episode.request.strip()
-    is_one = _QUESTION.match(request) or _FINAL_QUESTION_MARK.search(request[-OPENING:])
-    return bool(is_one) and not _POLITE.match(request)
+    is_one = EXPRESSIONS["requests.question"].match(request) or EXPRESSIONS["requests.final_question_mark"].search(
+        request[-OPENING:]
+    )
+    return bool(is_one) and not EXPRESSIONS["requests.polite"].match(request)
 
 
 def is_request(sentence: str) -> bool:
     """Return whether the sentence asks for something, or says what has to be."""
-    return starts_with_request(sentence) or bool(_REQUIRES.search(sentence))
+    return starts_with_request(sentence) or bool(EXPRESSIONS["requests.requires"].search(sentence))
 
 
 @lru_cache(maxsize=64)
@@ -66,7 +59,7 @@ def starts_with_request(sentence: str) -> bool:
         rest = rest[condition.end() :]
     word = _VERB.match(rest)
     is_verb = word is not None and word[1].lower() in _load_verbs()
-    return is_verb or bool(_ASKING.match(rest) or _ASKING.match(sentence))
+    return is_verb or bool(EXPRESSIONS["requests.asking"].match(rest) or EXPRESSIONS["requests.asking"].match(sentence))
 
 
 @cache

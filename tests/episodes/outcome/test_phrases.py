@@ -10,8 +10,8 @@ import pytest
 from program import REPOSITORY
 
 from pastchats_memory.episodes import outcome
-from pastchats_memory.episodes.outcome import answers, checks, derive_outcome, episode, feedback, patterns, requests
-from pastchats_memory.episodes.outcome.patterns import Group, Pattern, join_groups, read_phrases
+from pastchats_memory.episodes.outcome import derive_outcome, patterns
+from pastchats_memory.episodes.outcome.patterns import Group, join_groups, read_phrases
 from pastchats_memory.text.data_file import read_data
 
 sys.path.insert(0, str(REPOSITORY / "benchmarks" / "outcome"))
@@ -34,12 +34,12 @@ def test_every_meaning_is_used_and_every_used_meaning_exists() -> None:
 
 
 def test_every_expression_of_the_pattern_file_is_used() -> None:
-    tables = read_data(str(patterns.__file__), "patterns.toml").values()
-    expressions = {value for table in tables for value in table.values() if isinstance(value, str)}
-    modules = (outcome, answers, checks, episode, feedback, requests)
-    used = {value.source for module in modules for value in vars(module).values() if isinstance(value, Pattern)}
-    assert expressions
-    assert expressions <= used
+    tables = read_data(str(patterns.__file__), "patterns.toml").items()
+    expressions = {f"{name}.{key}" for name, table in tables for key, value in table.items() if isinstance(value, str)}
+    sources = "".join(path.read_text("utf-8") for path in Path(str(outcome.__file__)).parent.glob("*.py"))
+    used = {*re.findall(r'EXPRESSIONS\["([\w.]+)"\]', sources)}
+    used |= {f"{table}.{key}" for table, key in re.findall(r'load_pattern\("(\w+)", "(\w+)"', sources)}
+    assert used == expressions
 
 
 @pytest.mark.parametrize(("kind", "meaning"), MEANINGS)

@@ -23,7 +23,9 @@ from pastchats_memory.episodes.outcome.episode import (
     QuotedLine,
     Signal,
     cached,
+    first_sentence,
     has_words,
+    message_opening,
     quote_line,
     quote_message_start,
     quote_next_message,
@@ -127,14 +129,16 @@ def _reports_trouble(episode: Episode) -> tuple[QuotedLine, ...]:
     if not answers.get_last_answer(episode)[1] or answers.requests_input(episode):
         return ()
     trouble = feedback.states_trouble(episode)
-    if trouble and (feedback.mentions_request(episode) or not _find_work(episode)):
+    if trouble and (
+        feedback.shares_request_word(episode, first_sentence(message_opening(episode))) or not _find_work(episode)
+    ):
         return trouble
     return feedback.says_still(episode) if _find_work(episode) else ()
 
 
 def accepts_result(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find the user's praise, unless they only report a requested action, or a check that they ran with success."""
-    is_report = answers.requests_input(episode) and feedback.reports_own_action(episode)
+    is_report = answers.requests_input(episode) and feedback.says(episode, "user_report")
     return feedback.shows_success(episode) or (() if is_report else feedback.praises_result(episode))
 
 
@@ -145,7 +149,7 @@ def meets_objection(episode: Episode) -> tuple[QuotedLine, ...]:
 
 def breaks_off(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find work that was cut off from outside, unless the user judges it in the next message."""
-    is_judged = feedback.praises_result(episode) and not feedback.continues_work(episode)
+    is_judged = feedback.praises_result(episode) and not feedback.says(episode, "go_ahead")
     if is_judged or ("api_error" not in episode.last_flags and feedback.complains(episode)):
         return ()
     return _find_interruption(episode) or _find_cut_block(episode) or _find_open_end(episode)
@@ -193,7 +197,7 @@ def _find_open_end(episode: Episode) -> tuple[QuotedLine, ...]:
         return ()
     is_at_work = not episode.next_message and (answers.has_tool_use(episode) or answers.announces_step(episode))
     text = last.content.rstrip()
-    return quote_line(text, place, max(0, len(text) - 1)) if is_at_work or feedback.continues_work(episode) else ()
+    return quote_line(text, place, max(0, len(text) - 1)) if is_at_work or feedback.says(episode, "go_ahead") else ()
 
 
 def _find_cut_block(episode: Episode) -> tuple[QuotedLine, ...]:
@@ -212,7 +216,8 @@ def fails_to_push(episode: Episode) -> tuple[QuotedLine, ...]:
         for at, row in episode.tool_results()
         if row.kind == "error" and answers.is_commit_command(_command_of(row))
     ]
-    is_wanted = feedback.asks_for_git(episode) and not answers.find_commit(episode)
+    names = ("feedback.commit_word", "feedback.git_word")
+    is_wanted = any(EXPRESSIONS[name].search(episode.request) for name in names) and not answers.find_commit(episode)
     if not failed or not calls or not is_wanted or episode.is_repaired(failed[0][0]):
         return ()
     place, row = failed[0]

@@ -104,6 +104,11 @@ def _find(episode: Episode, pattern: Pattern, text: str | None = None) -> tuple[
     return quote_next_message(episode, found.start()) if found else ()
 
 
+def says(episode: Episode, meaning: str) -> bool:
+    """Return whether the opening of the next message has a phrase of a guard."""
+    return GUARDS[meaning].search(message_opening(episode)) is not None
+
+
 @cached
 def _first_remark(episode: Episode) -> str:
     """Return the start of the next message if it is about the work.
@@ -164,11 +169,6 @@ def states_trouble(episode: Episode) -> tuple[QuotedLine, ...]:
     return () if not is_statement or is_eased else _find(episode, EVIDENCE["trouble"], first)
 
 
-def mentions_request(episode: Episode) -> bool:
-    """Return whether the next message starts with a long word of the request."""
-    return shares_request_word(episode, first_sentence(message_opening(episode)))
-
-
 def shares_request_word(episode: Episode, text: str) -> bool:
     """Return whether the text shares a long word with the request."""
     return bool(_long_words(text) & _long_words(episode.request))
@@ -207,7 +207,9 @@ def reports_partial_success(episode: Episode) -> tuple[QuotedLine, ...]:
 def praises_result(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find praise or a commit request, without a reservation and without sarcasm."""
     opening = message_opening(episode)
-    if doubts_result(episode) or GUARDS["however"].search(opening) or _repeats_answer(episode):
+    line = opening.partition("\n")[0].strip()
+    is_repeated = len(line) >= MIN_ERROR_LINE and any(line in answer for _, answer in episode.answers())
+    if doubts_result(episode) or GUARDS["however"].search(opening) or is_repeated:
         return ()
     is_praise = any(pattern.search(opening) for pattern in (EVIDENCE["praise"], EVIDENCE["relief"]))
     return quote_next_message(episode) if is_praise else ()
@@ -217,17 +219,6 @@ def shows_success(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find the green end of a check that the user ran and pasted."""
     result = read_check_output(episode.next_message[-MAX_SCANNED:]) if is_pasted_output(episode) else None
     return (QuotedLine(result[1], len(episode.turns)),) if result and result[0] else ()
-
-
-def _repeats_answer(episode: Episode) -> bool:
-    """Return whether the user sends a line of an answer back."""
-    line = message_opening(episode).partition("\n")[0].strip()
-    return len(line) >= MIN_ERROR_LINE and any(line in answer for _, answer in episode.answers())
-
-
-def reports_own_action(episode: Episode) -> bool:
-    """Return whether the user reports on their own actions."""
-    return bool(GUARDS["user_report"].search(message_opening(episode)))
 
 
 @cached
@@ -251,14 +242,6 @@ def is_commit_request(episode: Episode) -> bool:
     """Return whether the user asked for little else than a commit or a push."""
     return len(episode.request.split()) <= MAX_AGREEMENT_WORDS and bool(
         EXPRESSIONS["feedback.commit_word"].search(episode.request)
-    )
-
-
-def asks_for_git(episode: Episode) -> bool:
-    """Return whether the request is about a commit, a push, or the service behind it."""
-    return bool(
-        EXPRESSIONS["feedback.commit_word"].search(episode.request)
-        or EXPRESSIONS["feedback.git_word"].search(episode.request)
     )
 
 
@@ -343,11 +326,6 @@ def _applies_proposal(episode: Episode) -> bool:
     opening = message_opening(episode)
     is_redone = GUARDS["redo_request"].search(first_sentence(opening)) or doubts_result(episode)
     return bool(EVIDENCE["apply_request"].search(opening)) and not is_redone
-
-
-def continues_work(episode: Episode) -> bool:
-    """Return whether the user lets the agent go on with the same work."""
-    return bool(GUARDS["go_ahead"].search(message_opening(episode)))
 
 
 @cached
@@ -624,7 +602,11 @@ def pastes_error_of_advice(episode: Episode) -> tuple[QuotedLine, ...]:
     error = EXPRESSIONS["feedback.error_line"].search(text)
     answers = "\n".join(answer for _, answer in episode.answers())[-4 * MAX_SCANNED :]
     commands = (found["command"].strip() for found in islice(_PASTED_COMMAND.finditer(text), MAX_PASTED_COMMANDS))
-    is_advised = any(_contains_command(answers, command) for command in commands if " " in command or "/" in command)
+    is_advised = any(
+        re.search(rf"(?<![\w/@.-]){re.escape(command)}(?![\w/-])", answers)
+        for command in commands
+        if " " in command or "/" in command
+    )
     return quote_line(text, len(episode.turns), error.start()) if error and is_advised else ()
 
 

@@ -47,16 +47,6 @@ class Reply(NamedTuple):
     """Probability that it confirms or agrees."""
 
     @property
-    def is_clear(self) -> bool:
-        """Return whether nine of ten replies of this class, or more, were read right."""
-        return self.probability >= _least(self.kind)
-
-    @property
-    def is_complaint(self) -> bool:
-        """Return whether nine of ten such replies, or more, complained."""
-        return self.complaint >= _least("complaint")
-
-    @property
     def is_approval(self) -> bool:
         """Return whether nine of ten such replies, or more, confirmed or agreed."""
         return self.approval >= _least("approval")

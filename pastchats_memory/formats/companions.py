@@ -1,7 +1,4 @@
-"""Find files that are read as one, for programs that keep a conversation in several.
-
-Its functions raise OSError if a file cannot be read.
-"""
+"""Find files that are read as one, of programs that keep a conversation in several. Functions raise OSError."""
 
 import os
 from collections.abc import Collection, Iterator

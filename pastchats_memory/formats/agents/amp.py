@@ -15,10 +15,7 @@ FLAGS = {"cancelled": "interrupted", "error": "api_error"}
 
 
 def detect(source: SourceFile) -> int:
-    """Return 90 for a thread, else 0.
-
-    A thread has messages and its id, or a version and a thread's environment or file name.
-    """
+    """Return 90 for a thread, else 0: messages and its id, or a version and a thread's environment or file name."""
     thread = mapping_of(source.outline) if source.shape == "json" else {}
     has_id = text_of(thread.get("id")).startswith(THREAD)
     has_version = "v" in thread and ("env" in thread or source.path.stem.startswith(THREAD))

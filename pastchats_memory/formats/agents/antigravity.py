@@ -56,10 +56,7 @@ class _Session(AgentSession):
     record_noun = "a step"
 
     def session_info(self) -> SessionInfo:
-        """Return the session's id: the folder's name, or for a copied file its own.
-
-        Raises CannotResume if the folder of earlier turns was not known before.
-        """
+        """Return the id: the folder's or a copied file's name. Raises CannotResume if the folder was not known."""
         generated = self.source.path.parent.parent
         name = generated.parent.name if generated.name == GENERATED else self.source.path.stem
         cwd = next(filter(None, map(_cwd_of, self.source.sample)), None)

@@ -54,10 +54,7 @@ class AgentSession(ABC):
 
     @classmethod
     def read(cls, source: SourceFile) -> Iterator[Row]:
-        """Yield the turns in file order, items that are no records, and a checkpoint.
-
-        Raises CannotResume if appended records change earlier turns, OSError.
-        """
+        """Yield turns in order, items that are no records, a checkpoint. Raises CannotResume, OSError."""
         session = cls(source)
         if cls.has_branches:
             for item in session.records():

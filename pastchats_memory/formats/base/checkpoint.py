@@ -9,10 +9,7 @@ RECENT = 400
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The place after the last whole line; a reader that can resume yields it once.
-
-    More lines may still change the turns after it, which the resumed reader yields again.
-    """
+    """The place after the last whole line, yielded once; the turns after it may change, and are yielded again."""
 
     offset: int
     """The place in bytes from the start of the file."""

@@ -158,10 +158,7 @@ class ConversationExport(ConversationFile):
         builder.add_answer(message.text, at, message.model)
 
     def add_tools(self, builder: SessionBuilder, message: Message, at: Position) -> None:
-        """Add the tool calls and results in a message of an assistant.
-
-        `at` has no id, since the message has it.
-        """
+        """Add the tool calls and results in a message of an assistant. `at` has no id, since the message has it."""
 
     def add_other(self, builder: SessionBuilder, message: Message, at: Position) -> None:
         """Add a message of any other role."""

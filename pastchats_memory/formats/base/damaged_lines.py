@@ -78,10 +78,7 @@ class LineReader:
         return self._waiting.popleft() if self._waiting else next(self._lines, b"")
 
     def join(self, line: bytes) -> Passage:
-        """Return the last line, which is not JSON, with the lines that complete its record.
-
-        Lines are joined only if that gives a record.
-        """
+        """Return the last line with those that complete its record; they are joined only if that gives a record."""
         is_start = RECORD_START.match(line) or _INDENTED_START.match(line)
         if self._lines_read_again > MOST_LINES_READ_AGAIN or not is_start:
             return Passage(line)
@@ -140,10 +137,7 @@ def _ends_escaped(token: bytes) -> bool:
 
 
 def split_records(line: bytes) -> tuple[list[dict[str, object]], bool]:
-    """Return the objects of a line that is not JSON, and whether anything else is in it.
-
-    Whole records follow each other, or half a record, or other output.
-    """
+    """Return the objects of a line that is no JSON (whole, or behind half a one), and whether other text is in it."""
     text = line.decode("utf-8", errors="replace")
     found: list[dict[str, object]] = []
     at, is_damaged = 0, False

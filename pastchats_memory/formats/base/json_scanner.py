@@ -85,10 +85,7 @@ class Scanner:
         self._pass_value()
 
     def entered(self, wanted: str) -> bool:
-        """Enter the object that begins here, and move to the value of a key.
-
-        Return whether the object has the key.
-        """
+        """Enter the object that begins here, and move to the value of a key. Return whether the object has the key."""
         for key in self.members():
             if key == wanted:
                 return True
@@ -96,10 +93,7 @@ class Scanner:
         return False
 
     def members(self) -> Iterator[str | None]:
-        """Enter the next value, an array or object: before each of its values, which the caller takes, None or its key.
-
-        Raises Torn if it has no end, or something between its values.
-        """
+        """Enter an array or object: before each value, which the caller takes, None or its key. Raises Torn."""
         opening = self.take()
         if opening not in (b"[", b"{"):
             raise Torn("neither an array nor an object")
@@ -153,10 +147,7 @@ class Scanner:
                 raise Torn("the document is cut short")
 
     def _more(self) -> bool:
-        """Read on; False at the end.
-
-        What lies before the place, or before a value that is being kept, is let go.
-        """
+        """Read on; False at the end. What lies before the place, or before a value that is being kept, is let go."""
         start = self._at if self._mark is None else self._mark
         self._line += self._buffer.count(b"\n", self._counted, start) if self._counted < start else 0
         # as much again as is kept, so that a long value is copied a few times and not once a chunk
@@ -175,10 +166,7 @@ OUTLINE_ITEMS = 40
 
 
 def outlined(scanner: Scanner, parse: Callable[[bytes], object], depth: int = 0) -> object:
-    """Return the next value with its long arrays and objects cut.
-
-    Values below `OUTLINE_DEPTH` stay whole. Raises Torn, and every error of `parse`.
-    """
+    """Return the next value, above `OUTLINE_DEPTH` with long arrays and objects cut. Raises Torn, and as `parse`."""
     opening = scanner.peek()
     if opening not in (b"[", b"{") or depth >= OUTLINE_DEPTH:
         return parse(scanner.value())

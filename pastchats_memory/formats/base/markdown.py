@@ -45,10 +45,7 @@ def find_line(lines: Sequence[str], matches: Callable[[str], object], start: int
 
 
 def front_matter(lines: Sequence[str]) -> FrontMatter:
-    """Return the front matter: keys with a text or a list of texts.
-
-    Types are not guessed, and nested values stay text.
-    """
+    """Return the front matter: keys with a text or a list of texts. Types are not guessed; nested values are text."""
     if not lines or lines[0].rstrip() != "---":
         return FrontMatter({}, 0)
     most = min(len(lines), MOST_FRONT_MATTER)

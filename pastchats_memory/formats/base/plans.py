@@ -19,10 +19,7 @@ _HIDDEN_FOLDER = re.compile(r"\.[a-z][\w-]*")
 
 
 def find_plan(name: str, arguments: object, dialect: Dialect = COMMON) -> str:
-    """Return the text of the plan in a tool call, or `""`.
-
-    The arguments are an object, an object as JSON text, or raw text.
-    """
+    """Return the text of the plan in a call, or `""`. The arguments are an object, its JSON text, or raw text."""
     if isinstance(arguments, str) and "plan" not in arguments:
         return ""
     inputs = mapping_of(value_of(arguments))

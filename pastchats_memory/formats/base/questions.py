@@ -52,10 +52,7 @@ def join_answers(answers: Answers) -> str:
 
 
 def parse_pairs(_: Questions, text: str) -> Answers | None:
-    """Parse `"question"="answer", "question"="answer"`.
-
-    Clients escape nothing in it, so a quotation within an answer may end a part too early.
-    """
+    """Parse `"question"="answer", …`. Nothing is escaped in it, so a quotation within an answer may end it early."""
     if not text.startswith(_PAIRS):
         return None
     first, *parts = (text.rpartition(_END)[0] or text).split(_BETWEEN)

@@ -99,10 +99,7 @@ class SessionBuilder:
         return turn
 
     def add_prompt(self, text: str, at: Position, pictures: int = 0, *, kind: str = "prompt") -> None:
-        """Add a prompt: typed by a person, or on a sidechain by another agent.
-
-        Pictures alone become `[image]`.
-        """
+        """Add a prompt: typed by a person, or on a sidechain by another agent. Pictures alone become `[image]`."""
         role = "system" if at.aside or at.branch == "sidechain" else "user"
         if text.strip() or pictures:
             self.add_turn(role, kind, text.strip() or IMAGE, at, attachments=["image"] * pictures)
@@ -129,10 +126,7 @@ class SessionBuilder:
             self.add_turn("assistant", "answer", text, at, model=model or self.model)
 
     def add_chunk(self, role: str, text: str, at: Position, *, pictures: int = 0) -> None:
-        """Add a chunk of a streamed prompt or answer.
-
-        It extends the chunk before it unless something came between. Pictures alone become `[image]`.
-        """
+        """Add a chunk of a streamed turn, to the one before unless something came between. Pictures: `[image]`."""
         last = self.queue.last_message
         if self._is_open and last is not None and last.role == role:
             last.texts[-1] = text if text and last.texts[-1] == IMAGE else last.texts[-1] + text
@@ -171,10 +165,7 @@ class SessionBuilder:
         self.add_turn("assistant", "plan", text, replace(at, native_id=self._row_id(at, call_id)), model=self.model)
 
     def add_openai_call(self, call: Json) -> None:
-        """Add a call in OpenAI's form.
-
-        Name and arguments are in `function`, in older logs next to the id.
-        """
+        """Add a call in OpenAI's form. Name and arguments are in `function`, in older logs next to the id."""
         function = mapping_of(call.get("function")) or call
         self.add_call(text_of(call.get("id")), text_of(function.get("name")) or "tool", function.get("arguments"))
 

@@ -44,10 +44,7 @@ def read_sibling_json(path: Path) -> object:
 
 
 def read_sibling_field(path: Path, *keys: str) -> str:
-    """Return the first string under one of the keys of a JSON file, else `""`.
-
-    Only the beginning of the file is read, and it need not be complete.
-    """
+    """Return the first string under a key in the beginning of a JSON file, which may be incomplete, else `""`."""
     found = re.search(rf'"(?:{"|".join(keys)})"\s*:\s*("(?:[^"\\]|\\.){{1,4000}}")', read_sibling(path))
     return text_of(parse_json(found[1])) if found else ""
 

@@ -122,10 +122,7 @@ class SourceFile:
     CannotResume."""
 
     def once(self, making: Callable[[SourceFile], _Value]) -> _Value:
-        """Return the result of `making` for this file, computed once.
-
-        Detecting, reading and explaining a file share it.
-        """
+        """Return the result of `making` for this file, computed once for detecting, reading and explaining it."""
         if making not in self._made:
             self._made[making] = making(self)
         return cast("_Value", self._made[making])
@@ -153,10 +150,7 @@ class SourceFile:
 
     @cached_property
     def head(self) -> str:
-        """Return the first 64 KiB as text, with their line ends; return "" for a database.
-
-        Raises NotText for bytes that are no text, OSError.
-        """
+        """Return the first 64 KiB as text with line ends; "" for a database. Raises NotText, OSError."""
         if self.tables:
             return ""
         for magic, what in MAGIC:
@@ -171,10 +165,7 @@ class SourceFile:
 
     @cached_property
     def tables(self) -> dict[str, frozenset[str]]:
-        """Return tables and their columns in small letters; return none for a file that is no database.
-
-        Raises NotText.
-        """
+        """Return tables and their columns in small letters; none for a file that is no database. Raises NotText."""
         if self.unpacked is not None or not self._opening.startswith(SQLITE):
             return {}
         try:
@@ -212,10 +203,7 @@ class SourceFile:
 
     @cached_property
     def shape(self) -> Shape:
-        """Return the kind of the file by its content, or by its name if the content may be either.
-
-        Raises NotText.
-        """
+        """Return the kind of the file by its content, or by its name if the content may be either. Raises NotText."""
         if self.resumed is not None:
             return "jsonl"
         if self.tables:
@@ -232,10 +220,7 @@ class SourceFile:
         return "markdown" if suffix in PLAIN_SUFFIXES else "other"
 
     def _is_lines(self, suffix: str) -> bool:
-        """Return whether the first line is a JSON value and more lines follow, or is damaged and records follow.
-
-        The suffix alone decides neither way.
-        """
+        """Return whether more lines follow a first JSON value, or records a damaged line, whatever the suffix."""
         present = (line for line in map(strip_line, self._lines(LARGE_DOCUMENT)) if line and not line.startswith(b"//"))
         opening = list(islice(present, 2))
         if opening and len(opening[0]) <= LARGE_DOCUMENT and isinstance(parse_json(opening[0]), dict | list):
@@ -267,17 +252,11 @@ class SourceFile:
         return tuple(islice(objects, SAMPLE_RECORDS))
 
     def records(self) -> Records:
-        """Stream every JSON value of a JSONL file; an invalid line gives Unreadable.
-
-        Blank lines, `//` comments and a torn last line (no line end, invalid) are skipped.
-        """
+        """Stream the values of JSONL, Unreadable for a bad line; skip blank lines, comments, a torn last line."""
         return Records(self)
 
     def records_from(self, place: Records) -> Iterator[Record | Unreadable]:
-        """Stream the values as `records` does, and move `place` behind each complete line.
-
-        Raises CannotResume if the added lines begin within a record.
-        """
+        """Stream as `records`, and move `place` behind each line. Raises CannotResume if it is within a record."""
         lines = LineReader(self._lines(), _is_json)
         number = place.line
         added = self.resumed
@@ -328,10 +307,7 @@ class SourceFile:
             yield Unreadable(str(self.path), number, f"not JSON: {value.reason}")
 
     def _lines(self, longest: int = LONGEST_LINE) -> Iterator[bytes]:
-        r"""Yield UTF-8 lines with their ends; cut those that are too long.
-
-        Only `\n` ends a line, since U+2028 occurs in strings.
-        """
+        r"""Yield UTF-8 lines with their ends, long ones cut. Only `\n` ends a line, since U+2028 occurs in strings."""
         with self._utf8() as stream:
             while line := stream.readline(longest + 1):
                 rest = line
@@ -440,10 +416,7 @@ class Records:
         return self._source.records_from(self)
 
     def checkpoint(self, state: dict[str, object]) -> Iterator[Checkpoint]:
-        """Yield the checkpoint from which a reader continues that has just read all records.
-
-        There is none for an encoding other than UTF-8, whose bytes are not those on disk.
-        """
+        """Yield the checkpoint behind all records read; none unless UTF-8, as other bytes are not the disk's."""
         if self.is_exact and self._source.encoding == "utf-8" and self._source.unpacked is None:
             yield Checkpoint(self.offset, self.line, state)
 
@@ -514,10 +487,7 @@ class Places:
         return self._first_line + bisect_left(self._line_ends, self._at)
 
     def _find(self, value: str, begin: int) -> int | None:
-        """Find the position of a string at or after `begin`, else above it.
-
-        The spelling that the file used last is tried first. Return None if there is none.
-        """
+        """Find a string at or after `begin`, else above it, the spelling used last first; None if there is none."""
         if self._misses > MISSES:
             return None
         for start in (begin, 0):

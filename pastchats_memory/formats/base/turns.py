@@ -172,10 +172,7 @@ class TurnQueue:
     def add_todo_call(
         self, name: str, arguments: object, call_id: str = "", at: str | None = None, line: int = 0
     ) -> None:
-        """Add a tool call that may be about a todo list.
-
-        Time and line default to those of the turn before.
-        """
+        """Add a tool call that may be about a todo list. Time and line default to those of the turn before."""
         latest = self.latest
         if latest is not None and latest.conversation_id:
             at, line = at or latest.timestamp, line or latest.line

@@ -22,10 +22,7 @@ class BadJson:
 
 
 def parse_json(text: str | bytes) -> object:
-    """Parse JSON; return BadJson if it is invalid.
-
-    Accept lone surrogates, as Python's own parser does. orjson refuses them.
-    """
+    """Parse JSON, or return BadJson. Accept lone surrogates, as Python's parser does; orjson refuses them."""
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError as fault:

@@ -56,10 +56,7 @@ class GenericReader:
     """The records by the keys of a map."""
 
     def detect(self, source: SourceFile) -> int:
-        """Return the confidence, 0 to 100, that the file has messages.
-
-        Raises NotText, OSError.
-        """
+        """Return the confidence, 0 to 100, that the file has messages. Raises NotText, OSError."""
         if source.shape not in ("json", "jsonl") or not source.once(self._find_in_opening):
             return 0
         return MAPPED if self.mapped else KNOWN_KEYS
@@ -92,10 +89,7 @@ class GenericReader:
         return {name: ", ".join(found[:MOST_KEYS]) for name, found in listed.items() if found}
 
     def suggest_map(self, source: SourceFile) -> str | None:
-        """Return the value of `--map` by which the file is read; for a file that is not read, one that fits it, or None.
-
-        Raises NotText, OSError.
-        """
+        """Return the `--map` by which the file is read, else one that fits it, or None. Raises NotText, OSError."""
         if source.shape not in ("json", "jsonl"):
             return None
         key_map = self.mapped.key_map if self.mapped else self._describe(source)
@@ -275,10 +269,7 @@ class ListFacts:
     """The key that separates several conversations; "" for one."""
 
     def conversation_of(self, message: GenericMessage, outer: str | None) -> str:
-        """Return the id of a message's conversation that names none itself.
-
-        `outer` is the id around the list.
-        """
+        """Return the id of a message's conversation that names none itself. `outer` is the id around the list."""
         if self.ids_are_conversations and message.own_id:
             return message.own_id
         thread = (message.metadata or {}).get(self.thread_key) if self.thread_key else None

@@ -368,10 +368,7 @@ def sort_oldest_first(messages: tuple[GenericMessage, ...]) -> tuple[GenericMess
 
 
 def find_thread_key(messages: Iterable[GenericMessage]) -> str:
-    """Return the key of threads whose values separate the messages into conversations.
-
-    Return "" if they are one or have ids.
-    """
+    """Return the key whose values separate the messages into conversations; "" if they are one or have ids."""
     visible = [message for message in messages if message.text and message.speaker.role not in ("system", "tool")]
     if not visible or any(message.conversation_id for message in visible):
         return ""

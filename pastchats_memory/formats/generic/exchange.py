@@ -24,10 +24,7 @@ _WITHOUT_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u
 
 
 def parse_item(item: object, *, is_exchange: bool = False) -> tuple[GenericMessage, ...]:
-    """Parse an item of a list: one message, both messages of an exchange, or nothing.
-
-    If other items are exchanges (`is_exchange`), short texts may be one, too.
-    """
+    """Parse an item of a list: a message, an exchange (a short one if others are: `is_exchange`), or nothing."""
     fields = mapping_of(item)
     message = parse_message(fields) if fields else None
     exchange = parse_exchange(fields, is_exchange=is_exchange) if not (message and message.speaker.certainty) else ()

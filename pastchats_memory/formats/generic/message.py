@@ -121,10 +121,7 @@ def find_time(fields: Json) -> tuple[str, str | None]:
 
 
 def read_time(value: object) -> str | None:
-    """Return the time of a value as ISO 8601 in UTC, or None.
-
-    A database may write an object around it: `{"$date": {"$numberLong": "1738404000000"}}`.
-    """
+    """Return a time as ISO 8601 in UTC, or None; also within objects such as `{"$date": {"$numberLong": "…"}}`."""
     while isinstance(value, dict) and len(value) == 1 and (key := next(iter(value))).startswith("$"):
         value = value[key]
     return iso_utc(value)
@@ -222,10 +219,7 @@ def _is_flat(value: object, depth: int) -> bool:
 
 
 def find_text(fields: Json, speaker: Speaker) -> tuple[str | None, list[str]]:
-    """Return the key of the text and its visible pieces.
-
-    A key with visible text wins over a key without; the key is None if there is none.
-    """
+    """Return the key of the text and its visible pieces; a key with visible text wins, and it is None without any."""
     if speaker.key == "":
         (key, value), *_ = fields.items()
         return key, list_pieces(value, is_tool=False)

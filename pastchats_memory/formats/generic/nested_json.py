@@ -20,10 +20,7 @@ _PATH = re.compile(r"(?P<list>.{1,80}?)[._/\[](?P<place>\d{1,4})\]?[._/](?P<key>
 
 
 def decode_nested_json(value: object, depth: int = 0) -> object:
-    """Return the value with strings of JSON replaced by what they hold, and keys that are paths by lists.
-
-    Without any, return the very same value.
-    """
+    """Return the value with JSON strings decoded and keys that are paths made lists; without any, the very value."""
     if depth > DEEPEST_JSON:
         return value
     if isinstance(value, str):
@@ -40,10 +37,7 @@ def decode_nested_json(value: object, depth: int = 0) -> object:
 
 
 def _expand_paths(value: Json | list[object]) -> Json | list[object]:
-    """Return the object with lists in the place of keys such as `messages.0.role` and `messages[0].role`.
-
-    A list of keys and values counts as an object.
-    """
+    """Return the object with lists for keys such as `messages.0.role` and `messages[0].role`; pairs are an object."""
     fields = _read_pairs(value) if isinstance(value, list) else value
     found = [match for key in fields if (match := _PATH.fullmatch(key))] if len(fields) >= FEWEST_PATHS else []
     lists: dict[str, dict[int, Json]] = {}

@@ -63,10 +63,7 @@ def known(name: str) -> KeysView[str]:
 
 @lru_cache(maxsize=8192)
 def split_words(name: str) -> tuple[str, ...]:
-    """Return the words of a name in lower case and without accents, in their order.
-
-    `userSaid`, `user_said` and `User said` give the same words.
-    """
+    """Return a name's words in small letters without accents, the same for `userSaid`, `user_said`, `User said`."""
     return tuple(_fold(word) for word in _WORD.findall(_HUMP.sub(" ", name[:LONGEST_NAME])))
 
 

@@ -91,10 +91,7 @@ class _Part:
 
 
 def _parts(lines: Sequence[str], first: int) -> Iterator[_Part]:
-    """Yield each part with text of its own, with the empty headings above it.
-
-    A heading without any text stands alone.
-    """
+    """Yield each part with text of its own and the empty headings above it; a heading without any stands alone."""
     path: list[tuple[int, str]] = []
     begin = written = first
     for place, length, level, title in [*_headings(lines, first), (len(lines), 0, 0, "")]:
@@ -127,10 +124,7 @@ def _headings(lines: Sequence[str], first: int) -> Iterator[tuple[int, int, int,
 
 
 def _chunks(lines: Sequence[str], part: _Part, size: int, overlap: int) -> Iterator[tuple[int, int]]:
-    """Yield runs of whole lines of at most about `size` characters.
-
-    Each begins with the last lines of the run before.
-    """
+    """Yield runs of whole lines of about `size` characters, each with the last lines of the run before."""
     start = end = part.start
     while end < part.end:
         length, reached = 0, start

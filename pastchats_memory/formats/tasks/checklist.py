@@ -49,10 +49,7 @@ _TAG = re.compile(r"(?<!\S)[#+@]([A-Za-z][\w/-]*)")
 
 
 def detect(source: SourceFile) -> int:
-    """Return 60 for a checklist or a todo.txt, else 0.
-
-    A checklist has a name such as `plan.md` and a box, or boxes in half of its lines.
-    """
+    """Return 60 for a todo.txt or a checklist (a name such as `plan.md` and a box, or boxes in half of the lines)."""
     if source.shape != "markdown" or is_template(source.path) or (not source.named and _is_document(source.path)):
         return 0
     lines = source.head.splitlines()
@@ -178,10 +175,7 @@ def _day(found: re.Match[str] | None) -> str | None:
 
 
 def _read_todo_txt(source: SourceFile) -> Iterator[Task]:
-    """Yield the tasks of a todo.txt.
-
-    A line has `x`, a priority, dates of completion and creation, and text with +projects and @contexts.
-    """
+    """Yield the tasks of a todo.txt: `x`, a priority, dates of completion and creation, +projects and @contexts."""
     for number, line in enumerate(source.text.split("\n"), start=1):
         found = _TODO_LINE.match(line.strip())
         if found is None:

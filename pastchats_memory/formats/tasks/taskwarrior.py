@@ -1,7 +1,4 @@
-"""Read what `task export` of Taskwarrior prints: an array of tasks, or one a line.
-
-Fields are those of https://taskwarrior.org/docs/design/task/.
-"""
+"""Read what `task export` prints, as https://taskwarrior.org/docs/design/task/ describes it: an array or lines."""
 
 from collections.abc import Iterator
 

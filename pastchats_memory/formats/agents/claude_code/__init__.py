@@ -1,7 +1,4 @@
-"""Claude Code: sessions, exported web sessions and todo lists.
-
-The reader is imported with the first file: a hook needs only what is here.
-"""
+"""Claude Code: sessions, exported web sessions, todo lists. The reader is imported late: a hook needs only this."""
 
 from __future__ import annotations
 

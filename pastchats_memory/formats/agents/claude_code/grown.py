@@ -39,10 +39,7 @@ class Tail:
 
 
 def check_appended_records(records: Iterable[Json], tail: Json, pending: set[str]) -> None:
-    """Raise CannotResume unless appended records refer to recent ones only.
-
-    `tail` is the JSON of a `Tail`, and `pending` has the ids of the answers that may still grow.
-    """
+    """Raise CannotResume unless records refer to those in `tail` (JSON of a `Tail`) or to `pending` answers' ids."""
     abandoned = set(list_of(tail.get("lost")))
     known = {list_of(place)[0] for place in list_of(tail.get("places"))}
     answered = {text_of(list_of(message)[1]) for message in list_of(tail.get("messages"))} - pending

@@ -121,10 +121,7 @@ def _parse_texts(record: Json, content: object) -> list[UserText]:
 
 
 def _is_from_client(record: Json, parts: list[UserText]) -> bool:
-    """Return whether a user record, or an attachment, has the mark of a client or of another program.
-
-    The client marks messages of a channel as its own, since it wrote the tag around them.
-    """
+    """Return whether a record has the mark of a client (which also tags messages of a channel) or another program."""
     kind = mapping_of(record.get("origin")).get("kind")
     if any(part.channel for part in parts) or kind == CHANNEL:
         return False
@@ -206,10 +203,7 @@ def is_synthetic(record: Json) -> bool:
 
 
 def conversation_of(record: Json, session: str | None, agent: str | None) -> str | None:
-    """Return a record's conversation: its session, or `<session>/<agent>` for a subagent's.
-
-    A record without a session or an agent has those of the file.
-    """
+    """Return a record's session, or `<session>/<agent>` for a subagent's; those of the file where it has none."""
     own = text_of(record.get("sessionId")) or session
     if record.get("isSidechain") is not True:
         return own

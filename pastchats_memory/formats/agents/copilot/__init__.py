@@ -1,7 +1,4 @@
-"""GitHub Copilot: the command line, its shared sessions, and the chat in VS Code.
-
-The reader is imported with the first file: a hook needs only what is here.
-"""
+"""GitHub Copilot: command line, shared sessions, VS Code's chat. The reader is imported late: hooks need only this."""
 
 from __future__ import annotations
 

@@ -410,10 +410,7 @@ class _Dialogue(MarkdownDialogue[_Part]):
         return is_near and _SUMMARY.match("\n".join(self.lines[place : place + 3])) is not None
 
     def _find_heading_above(self, number: int) -> int | None:
-        """Return the place of a heading above a user's marker that belongs to what follows.
-
-        It is of a higher level, and nothing stands below it but the facts of a session.
-        """
+        """Return the place of a higher heading above a user's marker with nothing but facts of a session below it."""
         marker = self.markers[number]
         if not number or marker.role != "user":
             return None
@@ -507,10 +504,7 @@ def _unwrap_fences(parts: list[_Part]) -> list[_Part]:
 
 
 def _keep_locked_levels(markers: list[RoleMarker]) -> list[RoleMarker]:
-    """Return the markers at the first level of their role, those of tools only at a level of a speaker.
-
-    Deeper ones are headings inside an answer.
-    """
+    """Return markers at their role's first level, tools at a speaker's; deeper ones are headings in an answer."""
     levels: dict[str, int] = {}
     for marker in markers:
         levels.setdefault(marker.role, marker.level)

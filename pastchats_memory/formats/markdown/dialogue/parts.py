@@ -253,10 +253,7 @@ class _PartReader:
         return end
 
     def _find_fence(self, place: int) -> tuple[int, int] | None:
-        """Return first and last line of the fenced block at a line, after blank lines.
-
-        Return None for other text.
-        """
+        """Return first and last line of the fenced block at a line, after blank lines. Return None for other text."""
         place = find_line(self._lines, str.strip, place)
         if place >= len(self._lines) or not self._code[place] or (place and self._code[place - 1]):
             return None
@@ -278,10 +275,7 @@ class _PartReader:
         return "\n".join(self._lines[first + 1 : last])
 
     def _read_fold(self, place: int) -> int | None:
-        """Return the last line of a fold with thoughts or a tool, and read a fold that only lists calls.
-
-        Return None for a fold of words.
-        """
+        """Return the last line of a fold with thoughts or a tool, and read one that lists calls; None for words."""
         head = " ".join(self._lines[place : place + MOST_FOLDED_ABOVE]).partition("</summary>")
         later = bisect_left(self._fold_ends, place)
         if not head[1] or later >= len(self._fold_ends):

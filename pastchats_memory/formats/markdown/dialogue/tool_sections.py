@@ -110,10 +110,7 @@ def extract_calls(lines: Sequence[str]) -> tuple[list[str], list[ToolUse]]:
 
 
 def in_exported_code(lines: Sequence[str]) -> list[bool]:
-    """Return for each line whether it is code.
-
-    No block reaches beyond a line of the exporter, which fences no results.
-    """
+    """Return for each line whether it is code; no block reaches beyond an exporter's line, which fences no results."""
     above = any(map(_SESSION.match, lines[:MOST_ABOVE]))
     return in_code(lines, [place for place in range(1, len(lines)) if _is_exporter_line(lines, place, above=above)])
 

@@ -124,28 +124,6 @@ class ThreadEpisode(NamedTuple):
         return "\n".join([self.request[:COMPARED], *(answer[:COMPARED] for answer in self.answers)])
 
 
-class Thread(NamedTuple):
-    """The other episodes about the same problem."""
-
-    before: tuple[Attempt, ...] = ()
-    """Earlier attempts, in order."""
-    after: Attempt | None = None
-    """The last later attempt that has an answer."""
-    superseded_by: Attempt | None = None
-
-
-def find_thread(database: Database, episode: Sequence[Item], ending: Ending, others: Sequence[Hit]) -> Thread:
-    """Return the thread of an episode; a visible hit of the same question (`others`) may supersede it."""
-    thread = build_thread(database, episode, ending, others)
-    own = next((place for place, one in enumerate(thread) if one.ending == ending), 0)
-    later = [one for one in thread[own + 1 :] if one.answers]
-    return Thread(
-        tuple(describe_attempt(one.item, one.ending, one.turns, one.next_message) for one in thread[:own]),
-        describe_attempt(later[-1].item, later[-1].ending, later[-1].turns) if later else None,
-        find_superseding(database, episode, others),
-    )
-
-
 def build_thread(
     database: Database,
     episode: Sequence[Item],

@@ -12,7 +12,14 @@ from pastchats_memory.episodes.actions import actions_of
 from pastchats_memory.episodes.load import load_episode
 from pastchats_memory.episodes.problems import MIN_SHARED_WORDS, extract_subject, has_different_name, is_same_problem
 from pastchats_memory.episodes.refutation import SIGNAL
-from pastchats_memory.episodes.threads import build_thread, cite_attempts, describe_attempt, find_thread, load_attempt
+from pastchats_memory.episodes.threads import (
+    ThreadEpisode,
+    build_thread,
+    cite_attempts,
+    describe_attempt,
+    find_superseding,
+    load_attempt,
+)
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.fields import As, At, Flat, Shown, View, shown_as
 from pastchats_memory.model import FAILURES, RESOLVED, Attempt, Filters, Hit, Item, StoredTask
@@ -156,10 +163,9 @@ def find_similar_episodes(
         cosine = cosines[item.id]
         match = score_similarity(cosine, cosine, query.text, item.content[:MAX_COMPARED_LENGTH])
         turns, ending = load_episode(database, item)
-        thread = find_thread(database, turns, ending, related)
-        is_open = ending.outcome in (*FAILURES, "stopped")
-        is_solved = is_open and thread.after is not None and thread.after.outcome == "worked"
-        later = thread.after if thread.after and is_solved and _has_visible_work(database, thread.after) else None
+        later = None
+        if ending.outcome in (*FAILURES, "stopped"):
+            later = _find_later_success(database, build_thread(database, turns, ending, related), ending)
         own = describe_attempt(item, ending, turns)
         is_done = ending.is_answered and _is_done(database, item, turns, ending)
         later = later or _find_reported_success(database, item, ending, topic)
@@ -168,7 +174,7 @@ def find_similar_episodes(
             is_same=match.is_duplicate and is_same_problem(query.text, item.content),
             is_done=is_done,
             later_success=later,
-            superseded_by=thread.superseded_by,
+            superseded_by=find_superseding(database, turns, related),
             refuted_by=None if later else _load_refutation(database, ending),
         )
         found.append((match.score, episode))
@@ -211,6 +217,17 @@ def _is_done(database: Database, item: Item, turns: Sequence[Item], ending: Endi
     return False
 
 
+def _find_later_success(database: Database, thread: Sequence[ThreadEpisode], ending: Ending) -> Attempt | None:
+    """Return the last success with visible work after an episode of a thread, unless a later attempt failed."""
+    own = next(place for place, one in enumerate(thread) if one.ending == ending)
+    for one in thread[:own:-1]:
+        if one.ending.outcome in FAILURES:
+            return None
+        if one.ending.outcome == "worked" and _has_work(load_episode(database, one.item)[0]):
+            return describe_attempt(one.item, one.ending, one.turns)
+    return None
+
+
 def _find_reported_success(database: Database, item: Item, ending: Ending, topic: frozenset[str]) -> Attempt | None:
     """Return the next episode of the conversation that did the work and whose answers name the whole topic.
 
@@ -239,11 +256,6 @@ def _load_refutation(database: Database, ending: Ending) -> Attempt | None:
     (turn,) = turn_rows.items(database, [ending.evidence[-1].id])
     episode, outcome = load_episode(database, turn)
     return describe_attempt(turn, outcome, episode)
-
-
-def _has_visible_work(database: Database, attempt: Attempt) -> bool:
-    (item,) = turn_rows.items(database, [int(attempt.id)])
-    return _has_work(load_episode(database, item)[0])
 
 
 def _has_work(turns: Sequence[Item]) -> bool:

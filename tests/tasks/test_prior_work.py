@@ -103,6 +103,13 @@ def test_a_later_success_after_a_refutation_is_done(tmp_path: Path) -> None:
     assert verdict(tmp_path, first, (later, ("assistant", "Hm.")), last)[0] == "done"
 
 
+def test_a_success_counts_although_its_thread_goes_on_without_an_outcome(tmp_path: Path) -> None:
+    failed = (("user", WISH), EDIT, DONE, ("user", "No, the spreadsheet is empty. Undo it."), ("assistant", "Undone."))
+    again = f"Second attempt. {WISH}"
+    solved = (("user", again), EDIT, DONE, THANKS, ("assistant", "Good."), ("user", "Write the hours down."), DONE)
+    assert verdict(tmp_path, failed, solved)[0] == "done"
+
+
 PROPOSED = ("assistant", "I would take a sheet with a row for each day. Shall I?")
 
 

@@ -494,5 +494,5 @@ def test_a_red_check_is_no_failure_if_the_user_approves() -> None:
     assert verdict(EDITED, RED, failed, next_message="") == "failed"
 
 
-def test_what_is_not_quite_meant_is_refused() -> None:
+def test_a_result_that_is_not_quite_meant_is_refused() -> None:
     assert verdict(EDITED, next_message="That's not quite what I meant. The other one.") == "failed"

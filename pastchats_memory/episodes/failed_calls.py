@@ -24,7 +24,14 @@ from pastchats_memory.text.failed_commands import (
     split_command,
 )
 from pastchats_memory.text.lazy_pattern import LazyPattern
-from pastchats_memory.text.shell import classify_check, command_words, is_editor, is_read_only, is_shell
+from pastchats_memory.text.shell import (
+    classify_check,
+    command_words,
+    is_editor,
+    is_read_only,
+    is_shell,
+    list_alike_programs,
+)
 
 REACH = 16
 """Calls after a failure among which its cure is looked for."""
@@ -37,6 +44,7 @@ MIN_AIM = 2
 LEAST_CUT = 20
 """Characters of a shortened command that identify it."""
 _NAME = LazyPattern(r"[a-z][\w-]{2,}")
+_ABSENT = LazyPattern(r"\bno such (?:file|dir)|\bdoes not exist\b|\bnot found\b|\bcannot access\b", re.IGNORECASE)
 _MISMATCH = LazyPattern(
     r"""
     \bstring\ to\ replace\b|\bnot\ been\ read\ yet\b|\bmodified\ since\ read\b|\breplace_all\b|\bSEARCH/REPLACE\b|\bdoes\ not\ exist\b
@@ -278,13 +286,18 @@ def _find_cure(
 def _is_wrapped(step: CallStep, own: CallStep, cause: FailureCause) -> bool:
     """Check whether a command that works with the same word is the failed one with something about it.
 
-    Otherwise the word is not why it failed, unless `--` or `-e` says now that it is no option.
+    Otherwise the word is not why it failed, unless `--` or `-e` says now that it is no option, or another option was missing. That
+    makes no file appear.
     """
     if not step.command or step.words == own.words:
         return False
     whole = " ".join(step.command.split())
-    marks = {"--", "-e"} & (set(step.words.split()) - set(own.words.split()))
-    return not cause.word or cause.is_missing or bool(marks) or " ".join(own.words.split()) in whole
+    words, before = set(step.words.split()), set(own.words.split())
+    has_option = (
+        words > before and any(word.startswith("-") for word in words - before) and not _ABSENT.search(cause.error)
+    )
+    marks = {"--", "-e"} & (words - before)
+    return not cause.word or cause.is_missing or bool(marks) or has_option or " ".join(own.words.split()) in whole
 
 
 def _find_move(following: Sequence[CallStep], cause: FailureCause, result: _Result) -> tuple[str, CallStep] | None:
@@ -385,7 +398,9 @@ def _is_substitute(part: Part, cause: FailureCause) -> bool:
     if cause.program in part.text or cause.program.replace("-", " ") in part.text:
         return part.program not in command_words("installers")
     aims = _list_aims(cause.part, "")
-    return bool(aims) and sum(word in part.words for word in aims) * 2 > len(aims)
+    if not aims:
+        return any({part.program, cause.program} <= alike for alike in list_alike_programs())
+    return sum(word in part.words for word in aims) * 2 > len(aims)
 
 
 def _find_undone(turns: Sequence[RecordedTurn]) -> Iterator[Failure]:

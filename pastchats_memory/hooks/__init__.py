@@ -137,7 +137,10 @@ def respond(
             from pastchats_memory.hooks.given import note_given
 
             did = f"gave {len(answer):,} bytes"
-            note_given(state, agent.name, action, received.session, name_database(database), answer)
+            kind = (
+                "brief" if _briefs(agent, action, received) else "compact" if received.source == "compact" else action
+            )
+            note_given(state, agent.name, kind, received.session, name_database(database), answer)
     _note(state, arguments, did)
 
 

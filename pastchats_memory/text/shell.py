@@ -49,6 +49,13 @@ def command_words(name: str) -> frozenset[str]:
     return frozenset(read_words(__file__, "command_words.txt")[name].split())
 
 
+@cache
+def list_alike_programs() -> list[frozenset[str]]:
+    """Return sets of programs of which one does what another does."""
+    lists = read_words(__file__, "command_words.txt").items()
+    return [frozenset(words.split()) for name, words in lists if name.startswith("alike-")]
+
+
 def is_shell(tool: str) -> bool:
     """Check by its name, such as `run_in_terminal` or `developer__shell`, whether a tool runs commands."""
     words, running = _words(tool), command_words("run-words")

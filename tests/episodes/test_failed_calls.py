@@ -218,3 +218,32 @@ def test_a_mark_that_says_that_a_word_is_no_option_makes_the_cure() -> None:
         ("tool", "$ grep -rn -- --profiles docs\ndocs/a.md:3: --profiles"),
     )
     assert (failure.word, failure.kind, failure.cure) == ("--profiles", "instead", "grep -rn -- --profiles docs")
+
+
+@pytest.mark.parametrize(
+    ("failed", "error", "worked"),
+    [
+        ("psql -U ada -l", 'FATAL: Peer authentication failed for user "ada"', "psql -h localhost -U ada -l"),
+        (
+            "psql -U ada -l",
+            'FATAL: Peer authentication failed for user "ada"',
+            "PGUSER=ada psql --host=localhost -U ada -l",
+        ),
+        ("tree -L 2", "bash: tree: command not found", "find . -maxdepth 2"),
+        ("ifconfig", "bash: ifconfig: command not found", "ip addr"),
+    ],
+)
+def test_a_missing_option_and_a_program_that_does_the_same_cure_a_failure(failed: str, error: str, worked: str) -> None:
+    calls = [f"Bash {failed}", f"Bash {worked}"]
+    rows: list[Row] = [("user", "Look."), ("assistant", "I look.", calls), ("failed", f"$ {failed}\n{error}")]
+    assert cures(rows) == [("instead", worked, False)]
+
+
+@pytest.mark.parametrize("worked", ["git status", "curl localhost", "tree -L 2 src"])
+def test_a_program_that_does_something_else_cures_no_missing_one(worked: str) -> None:
+    rows: list[Row] = [
+        ("user", "Look."),
+        ("assistant", "I look.", ["Bash fd", f"Bash {worked}"]),
+        ("failed", "$ fd\nbash: fd: command not found"),
+    ]
+    assert [kind for kind, _, _ in cures(rows)] == (["instead"] if worked.startswith("tree") else [""])

@@ -20,7 +20,6 @@ DEEPEST = 8
 MOST_NAMED = 12
 """Keys that an error message names."""
 
-
 MISSING = object()
 """Stands for a value that a record does not have."""
 

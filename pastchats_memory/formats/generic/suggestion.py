@@ -44,7 +44,6 @@ HEAD = 400
 
 _MARKUP_OR_CALL = re.compile(r"\s*(?:[{<\[].*[}>\]]|\$?[\w.]+\(.*\))\s*\Z", re.DOTALL)
 
-
 Columns = Mapping[str, list[object]]
 """By dotted key the values of a table that are there, in the order of the file."""
 

@@ -12,7 +12,6 @@ PARENTS = (
 PLACES = ("", "*/", *(f"{name}/{below}/" for name in PARENTS for below in ("*", "*/*")))
 """The home, its folders, and repositories up to two folders below the usual ones."""
 
-
 AIDER = Format(
     name="aider",
     version=13,

@@ -44,7 +44,6 @@ HOOKS = HookDialect(
     server=lambda command: {"type": "stdio", **server_entry(command)},
 )
 
-
 CLAUDE_CODE = Format(
     name="claude-code",
     version=11,

@@ -26,7 +26,6 @@ HOOKS = HookDialect(
     servers=settings_path("CODEX_HOME", "/.codex", "config.toml"),
 )
 
-
 CODEX = Format(
     name="codex",
     version=8,

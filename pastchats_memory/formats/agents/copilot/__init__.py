@@ -23,7 +23,6 @@ HOOKS = HookDialect(
     server=lambda command: {"type": "local", **server_entry(command), "tools": ["*"]},
 )
 
-
 COPILOT_CLI = Format(
     name="copilot-cli",
     version=7,
@@ -40,7 +39,6 @@ COPILOT_CLI = Format(
     resume=lambda session: ["copilot", f"--resume={session.conversation_id}"],
 )
 
-
 COPILOT_SHARE = Format(
     name="copilot-share",
     version=3,
@@ -49,7 +47,6 @@ COPILOT_SHARE = Format(
     fidelity=1,
     verified="2026-11",
 )
-
 
 VSCODE_COPILOT = Format(
     name="vscode-copilot-chat",

@@ -22,7 +22,6 @@ HOOKS = HookDialect(
     ),
 )
 
-
 CURSOR = Format(
     name="cursor",
     version=9,
@@ -41,7 +40,6 @@ CURSOR = Format(
     verified="bundle of 2026-07, 2026-11",
     resume=resume_with("cursor-agent", "--resume"),  # https://github.com/coder/registry/issues/747
 )
-
 
 CURSOR_IDE = Format(
     name="cursor-ide",

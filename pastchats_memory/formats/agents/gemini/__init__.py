@@ -29,7 +29,6 @@ HOOKS = HookDialect(
     servers=_SETTINGS,
 )
 
-
 QWEN_HOOKS = HookDialect(
     name="qwen",
     events={
@@ -49,7 +48,6 @@ QWEN_HOOKS = HookDialect(
     skills=settings_path("QWEN_HOME", "/.qwen", "skills"),
 )
 
-
 GEMINI_CLI = Format(
     name="gemini-cli",
     version=11,
@@ -64,7 +62,6 @@ GEMINI_CLI = Format(
     verified="2026-11",
     resume=resume_with("gemini", "--resume"),  # https://geminicli.com/docs/cli/session-management
 )
-
 
 QWEN_CODE = Format(
     name="qwen-code",

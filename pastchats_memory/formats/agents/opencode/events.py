@@ -175,7 +175,6 @@ HANDLERS: dict[str, Callable[[_Steps, _Step], object]] = {
     "revert.committed": _Steps.remove_from,
 }
 
-
 # Captured events: whole records in version 1, steps in version 2.
 
 _EVENTS = ("message.", "session.")

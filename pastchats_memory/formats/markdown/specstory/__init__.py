@@ -52,7 +52,6 @@ _MOMENT = re.compile(rf"{MOMENT}\Z")
 _AMERICAN = re.compile(r"\d{1,2}/\d{1,2}/\d{4}, \d{1,2}:\d\d:\d\d [AP]M\Z")
 _IN_NAME = re.compile(r"(\d{4}-\d\d-\d\d)_(\d\d)-(\d\d)(?:-\d\dZ)?(?=[-.]|\Z)")
 
-
 _LOCAL = re.compile(r"(/[\w:-]{1,80}[^\n]{0,400})\n ⎿ ")
 """A command of Claude Code itself, above its output."""
 

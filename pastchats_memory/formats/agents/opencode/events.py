@@ -53,10 +53,64 @@ class _Steps:
     def add(self, event: Json, line: int) -> None:
         """Add an event. A streamed one is skipped, since a final event repeats its content."""
         step = _Step(event, line)
-        handler = HANDLERS.get(text_of(event.get("type")).removeprefix(_KIND))
-        if handler:
-            self.sessions.setdefault(step.session, {"id": step.session, "directory": folder_of(event)})
-            handler(self, step)
+        data, kind = step.data, text_of(event.get("type")).removeprefix(_KIND)
+        match kind:
+            case "created" | "renamed":
+                known = {key: data.get(key) for key in ("title", "parentID")} | {"directory": folder_of(data)}
+                self._session_of(step).update((key, value) for key, value in known.items() if value)
+            case "inbox.enqueued" | "input.admitted":
+                self.waiting[step.waiting] = mapping_of(data.get("item") or data.get("input"))
+                self.lines[step.waiting] = line
+            case "inbox.delivered" | "input.promoted":
+                item = self.waiting.pop(step.waiting, {})
+                content = mapping_of(item.get("payload") or item.get("data"))
+                message = content | step.message(text_of(item.get("type")), step.waiting)
+                self._append_message(step, message, self.lines.get(step.waiting, line))
+            case "synthetic":
+                self._append_message(step, data | step.message("synthetic"), line)
+            case "skill.activated":
+                self._append_message(step, step.message("skill") | {"name": data.get("name")}, line)
+            case "compaction.ended":
+                self._append_message(step, step.message("compaction") | {"summary": data.get("text")}, line)
+            case "shell.started":
+                shell = mapping_of(data.get("shell"))
+                run: Json = {"shellID": shell.get("id"), "command": shell.get("command")}
+                self._append_message(step, step.message("shell") | run, line)
+            case "shell.ended" | "shell.settled":
+                self._end_shell_command(step)
+            case _:
+                self._add_to_answer(step, kind)
+                return
+        self._session_of(step)
+
+    def _add_to_answer(self, step: _Step, kind: str) -> None:
+        data = step.data
+        match kind:
+            case "step.started":
+                self._answer_of(step)
+            case "step.failed":
+                self._answer_of(step)["error"] = data.get("error")
+            case "text.ended":
+                message = self._answer_of(step)
+                own_id = f"{message['id']} {data.get('ordinal')}"
+                list_of(message["content"]).append({"type": "text", "id": own_id, "text": data.get("text")})
+                self.lines[own_id] = step.line
+            case "tool.input.started":
+                self._call_of(step)
+            case "tool.called":
+                self._call_of(step)["state"] = {"input": data.get("input")}
+            case "tool.success" | "tool.failed":
+                call, error = self._call_of(step), data.get("error")
+                found = {key: data.get(key) for key in ("content", "metadata", "structured")}
+                mapping_of(call["state"]).update(found, error=error, status="error" if error else "completed")
+                mapping_of(call["time"])["completed"] = step.event.get("created")
+            case "revert.committed":
+                messages = self.by_session.get(step.session, [])
+                ids = [message["id"] for message in messages]
+                del messages[ids.index(data.get("to")) if data.get("to") in ids else len(ids) :]
+            case _:
+                return
+        self._session_of(step)
 
     def messages(self, session: str) -> Iterator[StoredMessage]:
         for message in self.by_session.get(session, []):
@@ -67,41 +121,16 @@ class _Steps:
         begun = self.lines[text_of(message["id"])]
         return lambda part: self.lines.get(text_of(part.get("id")), begun)
 
-    def set_session(self, step: _Step) -> None:
-        known = {key: step.data.get(key) for key in ("title", "parentID")} | {"directory": folder_of(step.data)}
-        self.sessions[step.session] |= {key: value for key, value in known.items() if value}
+    def _session_of(self, step: _Step) -> Json:
+        return self.sessions.setdefault(step.session, {"id": step.session, "directory": folder_of(step.event)})
 
-    def enqueue_prompt(self, step: _Step) -> None:
-        self.waiting[step.waiting] = mapping_of(step.data.get("item") or step.data.get("input"))
-        self.lines[step.waiting] = step.line
-
-    def deliver_prompt(self, step: _Step) -> None:
-        item = self.waiting.pop(step.waiting, {})
-        message = step.message(text_of(item.get("type")), step.waiting)
-        content = mapping_of(item.get("payload") or item.get("data"))
-        self._append_message(step, content | message, self.lines.get(step.waiting, step.line))
-
-    def add_synthetic(self, step: _Step) -> None:
-        self._append_message(step, step.data | step.message("synthetic"), step.line)
-
-    def add_skill(self, step: _Step) -> None:
-        self._append_message(step, step.message("skill") | {"name": step.data.get("name")}, step.line)
-
-    def add_summary(self, step: _Step) -> None:
-        self._append_message(step, step.message("compaction") | {"summary": step.data.get("text")}, step.line)
-
-    def add_shell_command(self, step: _Step) -> None:
-        shell = mapping_of(step.data.get("shell"))
-        run: Json = {"shellID": shell.get("id"), "command": shell.get("command")}
-        self._append_message(step, step.message("shell") | run, step.line)
-
-    def end_shell_command(self, step: _Step) -> None:
+    def _end_shell_command(self, step: _Step) -> None:
         shell = mapping_of(step.data.get("shell") or {"id": step.data.get("shellID"), "exit": step.data.get("exit")})
         for message in self.by_session.get(step.session, []):
             if message.get("shellID") == shell.get("id"):
                 message |= {"exit": shell.get("exit"), "output": step.data.get("output")}
 
-    def answer_of(self, step: _Step) -> Json:
+    def _answer_of(self, step: _Step) -> Json:
         own_id = text_of(step.data.get("assistantMessageID"))
         for message in reversed(self.by_session.get(step.session, [])):  # mostly the last
             if message["id"] == own_id:
@@ -109,19 +138,10 @@ class _Steps:
         by: Json = {"agent": step.data.get("agent"), "model": step.data.get("model"), "content": []}
         return self._append_message(step, step.message("assistant", own_id) | by, step.line)
 
-    def fail_answer(self, step: _Step) -> None:
-        self.answer_of(step)["error"] = step.data.get("error")
-
-    def add_text(self, step: _Step) -> None:
-        message = self.answer_of(step)
-        own_id = f"{message['id']} {step.data.get('ordinal')}"
-        list_of(message["content"]).append({"type": "text", "id": own_id, "text": step.data.get("text")})
-        self.lines[own_id] = step.line
-
-    def call_of(self, step: _Step) -> Json:
+    def _call_of(self, step: _Step) -> Json:
         """Return the tool call of a step, which may start with it."""
         own_id = text_of(step.data.get("id") or step.data.get("callID"))
-        content = list_of(self.answer_of(step)["content"])
+        content = list_of(self._answer_of(step)["content"])
         for part in map(mapping_of, reversed(content)):
             if part.get("id") == own_id:
                 return part
@@ -131,49 +151,11 @@ class _Steps:
         self.lines[own_id] = step.line
         return begun
 
-    def set_input(self, step: _Step) -> None:
-        self.call_of(step)["state"] = {"input": step.data.get("input")}
-
-    def set_result(self, step: _Step) -> None:
-        call, error = self.call_of(step), step.data.get("error")
-        data = {key: step.data.get(key) for key in ("content", "metadata", "structured")}
-        mapping_of(call["state"]).update(data, error=error, status="error" if error else "completed")
-        mapping_of(call["time"])["completed"] = step.event.get("created")
-
-    def remove_from(self, step: _Step) -> None:
-        messages = self.by_session.get(step.session, [])
-        ids = [message["id"] for message in messages]
-        if step.data.get("to") in ids:
-            del messages[ids.index(step.data.get("to")) :]
-
     def _append_message(self, step: _Step, message: Json, line: int) -> Json:
         self.by_session.setdefault(step.session, []).append(message)
         self.lines[text_of(message["id"])] = line
         return message
 
-
-HANDLERS: dict[str, Callable[[_Steps, _Step], object]] = {
-    "created": _Steps.set_session,
-    "renamed": _Steps.set_session,
-    "inbox.enqueued": _Steps.enqueue_prompt,
-    "input.admitted": _Steps.enqueue_prompt,
-    "inbox.delivered": _Steps.deliver_prompt,
-    "input.promoted": _Steps.deliver_prompt,
-    "synthetic": _Steps.add_synthetic,
-    "skill.activated": _Steps.add_skill,
-    "compaction.ended": _Steps.add_summary,
-    "shell.started": _Steps.add_shell_command,
-    "shell.ended": _Steps.end_shell_command,
-    "shell.settled": _Steps.end_shell_command,
-    "step.started": _Steps.answer_of,
-    "step.failed": _Steps.fail_answer,
-    "text.ended": _Steps.add_text,
-    "tool.input.started": _Steps.call_of,
-    "tool.called": _Steps.set_input,
-    "tool.success": _Steps.set_result,
-    "tool.failed": _Steps.set_result,
-    "revert.committed": _Steps.remove_from,
-}
 
 # Captured events: whole records in version 1, steps in version 2.
 

@@ -26,7 +26,9 @@ import timing
 from pastchats_memory.embed import Vector
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.registry import detect_format
-from pastchats_memory.ingest import IndexOptions, IndexReport, index
+from pastchats_memory.ingest.options import IndexOptions
+from pastchats_memory.ingest.report import IndexReport
+from pastchats_memory.ingest.run import index
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.store.database import Database, open_database
 

@@ -7,7 +7,7 @@
 
 All are the official files. A session is a transcript with its real dates, and a question is put verbatim. A session takes
 the place of its best turn. R@k is the share of questions with a session of the answer among the first k, MRR the mean of
-1 / rank of the first one. Questions without a session that answers them are left out: 4 of LoCoMo's 1,986, and the
+1 / rank of the first one, and nDCG@10 counts all of them. Questions without a session that answers them are left out: 4 of LoCoMo's 1,986, and the
 abstentions of LongMemEval and BEAM.
 
 BEAM names the turns that answer, so `beam` counts turns, and `beam-sessions` the batches that a chat was written in. It takes
@@ -19,7 +19,9 @@ from __future__ import annotations
 import argparse
 import ast
 import json
+import math
 import re
+import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -82,11 +84,10 @@ class Cached:
 
     def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
         """Yield the vector of each text."""
-        for text in texts:
-            key = sha256(text.encode("utf-8", "replace")).digest()
-            if key not in self._vectors:
-                self._vectors[key] = next(iter(self._model.embed([text])))
-            yield self._vectors[key]
+        keyed = [(sha256(text.encode("utf-8", "replace")).digest(), text) for text in texts]
+        new = {key: text for key, text in keyed if key not in self._vectors}
+        self._vectors.update(zip(new, self._model.embed(new.values()), strict=True))
+        yield from (self._vectors[key] for key, _ in keyed)
 
     def embed_query(self, text: str) -> Vector:
         """Return the vector of a question."""
@@ -237,7 +238,7 @@ READERS = {
 
 def rank_answers(haystack: Haystack, embedder: Cached, folder: Path) -> Iterator[tuple[Question, list[str]]]:
     """Index a haystack into a database of its own, and yield each question with the sessions or turns found, best first."""
-    transcript = folder / f"{len(list(folder.iterdir()))}.jsonl"
+    transcript = folder / "haystack.jsonl"
     transcript.write_text("".join(json.dumps(message) + "\n" for message in haystack.messages), encoding="utf-8")
     with open_database(transcript.with_suffix(".db"), create=True) as database:
         memory = Memory(database, embedder)
@@ -248,10 +249,13 @@ def rank_answers(haystack: Haystack, embedder: Cached, folder: Path) -> Iterator
             yield question, list(dict.fromkeys(map(str, found)))
 
 
-def measure(ranked: Sequence[str], relevant: frozenset[str]) -> tuple[float, float, float]:
-    """Return R@1, R@5 and the reciprocal rank of one question."""
-    first = next((place for place, session in enumerate(ranked, start=1) if session in relevant), None)
-    return (float(first == 1), float(first is not None and first <= 5), 0.0 if first is None else 1 / first)
+def measure(ranked: Sequence[str], relevant: frozenset[str]) -> list[float]:
+    """Return R@1, R@5, R@10, the reciprocal rank and nDCG@10 of one question."""
+    places = [place for place, session in enumerate(ranked, start=1) if session in relevant]
+    first = places[0] if places else math.inf
+    ideal = sum(1 / math.log2(place + 1) for place in range(1, min(10, len(relevant)) + 1))
+    gain = sum(1 / math.log2(place + 1) for place in places if place <= 10)
+    return [float(first <= 1), float(first <= 5), float(first <= 10), 1 / first, gain / ideal]
 
 
 def main() -> None:
@@ -261,15 +265,17 @@ def main() -> None:
     parser.add_argument("file", type=Path)
     parser.add_argument("--questions", type=int, help="only so many; LongMemEval embeds hundreds of thousands of turns")
     arguments = parser.parse_args()
-    embedder, found = Cached(), defaultdict[str, list[tuple[float, float, float]]](list)
-    with tempfile.TemporaryDirectory() as folder:
-        for haystack in READERS[arguments.benchmark](arguments.file):
+    embedder, found = Cached(), defaultdict[str, list[list[float]]](list)
+    for haystack in READERS[arguments.benchmark](arguments.file):
+        with tempfile.TemporaryDirectory() as folder:
             for question, ranked in rank_answers(haystack, embedder, Path(folder)):
                 found[question.kind].append(measure(ranked, question.answers))
-            if arguments.questions and sum(map(len, found.values())) >= arguments.questions:
-                break
+                if found[question.kind][-1][0] < 1:
+                    print(f"not first in {haystack.name}: {question.text}", file=sys.stderr, flush=True)
+        if arguments.questions and sum(map(len, found.values())) >= arguments.questions:
+            break
     every = [one for of_kind in found.values() for one in of_kind]
-    print("| questions | of | R@1 | R@5 | MRR |\n|---|--:|--:|--:|--:|")
+    print("| questions | of | R@1 | R@5 | R@10 | MRR | nDCG@10 |\n|---|--:|--:|--:|--:|--:|--:|")
     for name, rows in (("all", every), *sorted(found.items())):
         means = (sum(column) / len(rows) for column in zip(*rows, strict=True))
         print(f"| {name} | {len(rows)} | " + " | ".join(f"{mean:.3f}" for mean in means) + " |")

@@ -145,6 +145,7 @@ WRITERS: dict[str, frozenset[str]] = {
     "store/pending_vectors.py": ALL,
     "store/recover.py": ALL,
     "store/redactions.py": ALL,
+    "store/repeated_runs.py": ALL,
     "store/replies.py": ALL,
     "store/sources.py": ALL,
     "store/sync.py": ALL,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, ask_memory
+from pastchats_memory.cli.questions import ask_for
 from pastchats_memory.memory import Memory, questions
 from pastchats_memory.views.answers.search import build_context
 
@@ -16,7 +16,7 @@ from pastchats_memory.views.answers.search import build_context
     "pastchats-memory context 'what is blocked in payments?' --type task --budget 300",
     "pastchats-memory context 'which queue did we choose?' --budget 500 --json",
 )
-@options.ask_for(questions.CONTEXT)
+@ask_for(questions.CONTEXT)
 def command(memory: Memory, query: str, budget: int, **how: Any) -> CommandResult:
     """Print the best few items for the question QUERY: excerpts with id, similarity and source.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from pastchats_memory.cli import options
+from pastchats_memory.cli import options, questions
 from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.cli.output import counted, is_terminal, table, warn
 from pastchats_memory.errors import UsageFault
@@ -61,9 +61,9 @@ def _check(*, listed: bool, undo: str | None, **by: Any) -> None:
 @click.option("--id", "ids", metavar="ID", multiple=True, help="12, t:KEY, c:5 or a:7; repeatable.")
 @click.option("--conversation", metavar="ID", help="A conversation, by its own id.")
 @click.option("--source", metavar="PATH", help="A file or folder, whether it is still there or not.")
-@options.project
-@options.since
-@options.until
+@questions.project
+@questions.since
+@questions.until
 @click.option(
     "--query", metavar="TEXT", help="Rows with all of these words, or exactly this text, in their text or metadata."
 )

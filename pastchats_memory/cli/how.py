@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, ask_memory
+from pastchats_memory.cli.questions import ask_for
 from pastchats_memory.memory import Memory, questions
 from pastchats_memory.views.answers.search import HOW
 from pastchats_memory.views.text import render_commands
@@ -15,7 +16,7 @@ from pastchats_memory.views.text import render_commands
     "pastchats-memory how 'deploy to staging' --project ledgerly",
     "pastchats-memory how 'build the docs' --all --json",
 )
-@options.ask_for(questions.HOW)
+@ask_for(questions.HOW)
 def command(memory: Memory, query: str, project: str | None, limit: int) -> CommandResult:
     """List the commands that worked before for the task QUERY in your current project, each with its source.
 

@@ -5,31 +5,34 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import orjson
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.asking import make_command
 from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, notify, table
 from pastchats_memory.config import Config, from_home, load, own_places
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.formats.registry import History
-from pastchats_memory.ingest import FileReport, Forecast, IndexProgress, IndexReport
-from pastchats_memory.memory import Memory
-from pastchats_memory.memory.indexing import find_readable_histories, index_options, list_other_places, preview_index
+from pastchats_memory.ingest import no_news
 from pastchats_memory.text.display import escape_name, escape_path, one_line
-from pastchats_memory.views.answers.sources import build_index_preview
-from pastchats_memory.views.to_json import to_json
 
 if TYPE_CHECKING:
     from watchfiles import Change
 
+    from pastchats_memory.formats.registry import History
+    from pastchats_memory.ingest.forecast import Forecast
     from pastchats_memory.ingest.options import IndexOptions
+    from pastchats_memory.ingest.report import FileReport, IndexProgress, IndexReport
+    from pastchats_memory.memory import Memory
+
+# What reads, embeds and stores is imported in functions: a run without news does without it.
 
 NO_CONVERSATION = (
     "There is no conversation in it. `pastchats-memory sources` lists the histories on this machine, and --dry-run shows "
@@ -93,13 +96,21 @@ def command(
     Files are read, never changed. An interrupted run keeps what it has stored; the same command continues it. A folder with a
     file .pastchats-ignore is not read, and neither are conversations that took place in it.
     """
-    config = load(db)
-    histories = find_readable_histories(config, how["include"]) if everything else []
-    places = list_other_places(config, histories) if everything else []
-    named = [*paths, *inputs, *(str(history.path) for history in histories), *map(str, places)]
+    start, config = time.monotonic(), load(db)
+    histories, places = _find_places(config, how["include"]) if everything else ([], [])
+    named = [*paths, *inputs, *(str(history.path) for history in histories), *places]
     if not named:
         hint = "Name a file or folder: pastchats-memory index ~/.claude/projects"
         raise UsageFault("no history was found" if everything else "no path was given", hint)
+    stamp = None if dry_run or watch or model else no_news.make_stamp(config, named, project, how)
+    if stamp is not None and (answer := no_news.find_answer(config.database, stamp, start)) is not None:
+        _show(orjson.loads(answer) | {"duration_s": time.monotonic() - start}, as_json=as_json)
+        if everything:
+            _fulfil_requests(db)
+        return DONE
+    from pastchats_memory.memory.indexing import index_options
+    from pastchats_memory.views.to_json import to_json
+
     wanted = index_options(config, project, **how)  # a wrong one is known before anything is made
     if dry_run:
         return _dry_run(named, config, wanted, as_json=as_json)
@@ -109,7 +120,9 @@ def command(
     with options.open_memory(db, create=True, model=model, threads=threads) as memory:
         options.interrupt_in_order()
         report = index_with_progress(memory, named, project, how)
-        emit_json(to_json(report)) if as_json else click.echo(hanging(_text(report)))
+        _show(to_json(report), as_json=as_json)
+        if stamp is not None:
+            memory.store_answer(stamp, named, project, lambda again: orjson.dumps(to_json(again)).decode(), **how)
         if not (report.files_read or report.known or as_json):
             notify(NO_CONVERSATION)
         if everything:
@@ -117,6 +130,18 @@ def command(
         if watch:
             _watch(memory, named, project, how, own_places(config.database), as_json=as_json)
     return DONE if report.files_read or report.known else NOTHING
+
+
+def _find_places(config: Config, include: Sequence[str]) -> tuple[list[History], list[str]]:
+    """Return the histories on this machine, and other places from which files were indexed."""
+    from pastchats_memory.memory.indexing import find_readable_histories, list_other_places
+
+    histories = find_readable_histories(config, include)
+    return histories, list(map(str, list_other_places(config, histories)))
+
+
+def _show(body: Mapping[str, Any], *, as_json: bool) -> None:
+    emit_json(body) if as_json else click.echo(hanging(_text(body)))
 
 
 def _fulfil_requests(db: str | None) -> None:
@@ -169,6 +194,8 @@ def _watch(
     """Index again whenever another program changes something below the paths, until the user ends it."""
     from watchfiles import DefaultFilter, watch
 
+    from pastchats_memory.views.to_json import to_json
+
     begun = False
     others = DefaultFilter()
 
@@ -199,6 +226,10 @@ def _watch(
 
 
 def _dry_run(paths: list[str], config: Config, wanted: IndexOptions, *, as_json: bool) -> int:
+    from pastchats_memory.memory.indexing import preview_index
+    from pastchats_memory.views.answers.sources import build_index_preview
+    from pastchats_memory.views.to_json import to_json
+
     found = preview_index(config, paths, wanted)
     is_any_read = any(report.format for report, _, _ in found)
     if as_json:
@@ -281,35 +312,38 @@ def _progress() -> Iterator[Callable[[IndexProgress], None]]:
         yield step
 
 
-def _text(report: IndexReport) -> str:
-    counts = report.counts()
-    formats = Counter(state.format for state in report.files_read)
-    kinds = ", ".join(f"{count} {name}" for name, count in formats.most_common())
-    passed_over = [state for state in report.files if state.format is None]
-    left = sum(not state.is_unchanged for state in passed_over)
-    moved = f" ({report.moved:,} moved)" if report.moved else ""
-    files = f"{len(report.files_read)} read{f' ({kinds})' if kinds else ''}, {report.files_unchanged} unchanged{moved}"
-    work = f"{report.embedded:,} texts embedded, {report.cached:,} had a vector; {report.duration_s:.1f} s"
-    tasks = f" and {counted(report.tasks, 'task')}" if report.tasks else ""
+def _text(body: Mapping[str, Any]) -> str:
+    """Return the answer of a run as text, from its JSON."""
+    files = body["results"]
+    read = Counter(file["format"] for file in files if file["format"] and not file["unchanged"])
+    passed_over = [file for file in files if file["format"] is None]
+    left = sum(not file["unchanged"] for file in passed_over)
+    kinds = f" ({', '.join(f'{count} {name}' for name, count in read.most_common())})" if read else ""
+    moved = f" ({body['moved']:,} moved)" if body["moved"] else ""
+    counts = f"{read.total()} read{kinds}, {body['files_unchanged']} unchanged{moved}"
+    work = f"{body['embedded']:,} texts embedded, {body['cached']:,} had a vector; {body['duration_s']:.1f} s"
+    tasks = f" and {counted(body['tasks_added'], 'task')}" if body["tasks_added"] else ""
+    pending = counted(body["pending_vectors"], "text")
     lines = [
-        f"Looked at {counted(report.files_scanned, 'file')}: {files}, {left:,} not taken.",
-        f"Added {counted(counts['turns_added'], 'turn')}{tasks}; {counts['turns_skipped']:,} known already; {work}.",
+        f"Looked at {counted(body['files_scanned'], 'file')}: {counts}, {left:,} not taken.",
+        f"Added {counted(body['turns_added'], 'turn')}{tasks}; {body['turns_skipped']:,} known already; {work}.",
+        *(
+            [f"{pending} without a vector yet: a command that has the model adds it."]
+            if body["pending_vectors"]
+            else []
+        ),
+        *([f"Left out {counted(body['forgotten'], 'row')} that you had forgotten."] if body["forgotten"] else []),
     ]
-    if report.pending_vectors:
-        lines.append(
-            f"{counted(report.pending_vectors, 'text')} without a vector yet: a command that has the model adds it."
-        )
-    lines += [f"Left out {counted(report.forgotten, 'row')} that you had forgotten."] if report.forgotten else []
-    lines += _listed(
-        "Not taken", [f"{escape_path(state.path)}: {one_line(state.reason or '')}" for state in passed_over]
-    )
-    partly = [state for state in report.files if state.format is not None and state.reason]
-    lines += _listed(
-        "Not all of it taken", [f"{escape_path(state.path)}: {one_line(state.reason or '')}" for state in partly]
-    )
-    listed = {(state.path, state.reason) for state in passed_over}
-    faults = [fault for fault in report.unreadable if (fault.path, fault.reason) not in listed]
-    lines += _listed("Not understood", [f"{escape_path(it.path)}:{it.line}: {one_line(it.reason)}" for it in faults])
+    partly = [file for file in files if file["format"] and file["reason"]]
+    for title, some in (("Not taken", passed_over), ("Not all of it taken", partly)):
+        lines += _listed(title, [f"{escape_path(it['source_path'])}: {one_line(it['reason'] or '')}" for it in some])
+    faults = [
+        f"{escape_path(file['source_path'])}:{fault['line']}: {one_line(fault['reason'])}"
+        for file in files
+        for fault in file["unreadable"]
+        if file["format"] or fault["reason"] != file["reason"]
+    ]
+    lines += _listed("Not understood", faults)
     return "\n".join(lines)
 
 

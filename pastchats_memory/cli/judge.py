@@ -10,6 +10,7 @@ import click
 from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.cli.output import counted, notify
+from pastchats_memory.cli.questions import ask_for
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.fields import OUTCOMES
 from pastchats_memory.memory import Memory, questions
@@ -76,7 +77,7 @@ def _check(
 )
 @click.option("--undo", is_flag=True, help="Remove the label; the rules decide again.")
 @click.option("--auto", is_flag=True, help="Let the configured model label the episodes with unknown outcome.")
-@options.ask_for(questions.UNJUDGED)
+@ask_for(questions.UNJUDGED)
 @options.yes
 def command(
     memory: Memory,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, ask_memory
+from pastchats_memory.cli.questions import ask_for
 from pastchats_memory.memory import Memory, questions
 from pastchats_memory.views.answers.search import LESSONS
 from pastchats_memory.views.text import render_lessons
@@ -15,7 +16,7 @@ from pastchats_memory.views.text import render_lessons
     "pastchats-memory lessons --project ledgerly --limit 3",
     "pastchats-memory lessons --all --json",
 )
-@options.ask_for(questions.LESSONS)
+@ask_for(questions.LESSONS)
 def command(memory: Memory, project: str | None, limit: int) -> CommandResult:
     """List what failed more than once in your current project, and what ended it, each with its source."""
     found, warnings = memory.lessons(project, limit)

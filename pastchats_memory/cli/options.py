@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import signal
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,18 +14,9 @@ from pastchats_memory.cli.output import hanging, is_terminal, warn
 from pastchats_memory.config import Config, load
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.folders import DATABASE_VARIABLE
-from pastchats_memory.memory import Memory
-from pastchats_memory.memory.questions import (
-    FILTERS,
-    HERE,
-    PROJECT,
-    QUERY,
-    SINCE,
-    UNTIL,
-    Argument,
-    Question,
-    list_arguments,
-)
+
+if TYPE_CHECKING:
+    from pastchats_memory.memory import Memory
 
 CLOSE = 0.75
 """Similarity from which on a wrong word is likely a misspelt one."""
@@ -63,79 +53,6 @@ class Choice(click.Choice):  # type: ignore[type-arg]  # no generic type before 
             if not near:
                 raise
             raise click.BadParameter(f"{fault.message} Did you mean '{near[0]}'?", ctx, param) from None
-
-
-def check_filter(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
-    """Return the value of a filter. Raises UsageFault, before a database is opened or made."""
-    if value is not None and not context.resilient_parsing:
-        Memory.check_filters(**{str(parameter.name): value})
-    return value
-
-
-def make_option(argument: Argument, *other_flags: str) -> Decorator:
-    """Return the option of an argument."""
-    flag = f"--{argument.name.replace('_', '-')}"
-    if argument.kind is bool:
-        if argument.default:
-            flag = f"--no-{argument.name.removeprefix('has_')}"
-        return click.option(
-            flag,
-            argument.name,
-            is_flag=True,
-            flag_value=not argument.default,
-            default=argument.default,
-            help=argument.help,
-        )
-    kind: Any = Choice(argument.choices) if argument.choices else argument.kind
-    if argument.kind is int:
-        kind = click.IntRange(int(argument.least), None if argument.most is None else int(argument.most))
-    elif argument.kind is float:
-        kind = click.FloatRange(argument.least, argument.most)
-    return click.option(
-        flag,
-        *other_flags,
-        argument.name,
-        callback=check_filter if argument.name in FILTERS else None,
-        type=kind,
-        default=argument.default,
-        show_default=argument.default is not None,
-        metavar=argument.shown,
-        help=argument.help,
-    )
-
-
-project: Decorator = make_option(PROJECT)
-since: Decorator = make_option(SINCE)
-until: Decorator = make_option(UNTIL)
-
-
-def ask_for(question: Question, **other_flags: str) -> Decorator:
-    """Return a decorator that adds the arguments of a question, QUERY as words or as `--query`.
-
-    A project that is the current one by default has `--all` beside it. `other_flags` are second names of options.
-    """
-
-    def add(command: Callable[..., Any]) -> Callable[..., Any]:
-        for argument in reversed(list_arguments(question, "cli")):
-            if argument == QUERY:
-                command = query(command)
-            elif argument == HERE:
-                command = _project_or_all(command)
-            else:
-                command = make_option(argument, *filter(None, [other_flags.get(argument.name)]))(command)
-        return command
-
-    return add
-
-
-def _project_or_all(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add `--project` and `--all`; the command receives the project, or None for all."""
-
-    @functools.wraps(command)
-    def run(*given: Any, project: str | None, everywhere: bool, **further: Any) -> Any:
-        return command(*given, project=None if everywhere else project or ".", **further)
-
-    return project(everywhere(run))
 
 
 def hint_at_all(project: str | None) -> str:
@@ -219,6 +136,8 @@ def open_memory(db: str | None, *, create: bool = False, **flags: object) -> Mem
 
     Raises StoreFault, UsageFault, ModelUnavailable.
     """
+    from pastchats_memory.memory import Memory  # `index` over unchanged files does without
+
     config: Config = load(db, flags=flags)
     memory = Memory.open(config.database, create=create, config=config, say=lambda notice: warn([notice]))
     warn(memory.notices)

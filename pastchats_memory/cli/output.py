@@ -6,14 +6,16 @@ import codecs
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
 import orjson
 
-from pastchats_memory.model import Progress
 from pastchats_memory.text.display import escape_json, one_line
 from pastchats_memory.text.lazy_pattern import LazyPattern
+
+if TYPE_CHECKING:
+    from pastchats_memory.model import Progress
 
 WAYS_BACK = "\n`open ID` shows the conversation there, `resume ID` continues its session."
 NARROWEST = 16

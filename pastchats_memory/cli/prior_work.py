@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, ask_memory
+from pastchats_memory.cli.questions import ask_for
 from pastchats_memory.memory import Memory, questions
 from pastchats_memory.views.answers.tasks import CONSULT, build_prior_work
 from pastchats_memory.views.task_text import render_prior_work, render_resolved
@@ -14,7 +14,7 @@ from pastchats_memory.views.task_text import render_prior_work, render_resolved
     "pastchats-memory check-prior-work 'Fix the login bug'",
     "pastchats-memory check-prior-work 'retry webhooks' --json | jq -r .verdict",
 )
-@options.ask_for(questions.PRIOR_WORK)
+@ask_for(questions.PRIOR_WORK)
 def check(memory: Memory, query: str) -> CommandResult:
     """Check whether a task was done, is in progress, failed before, was superseded, or is new; show the best matches.
 
@@ -31,7 +31,7 @@ def check(memory: Memory, query: str) -> CommandResult:
     "pastchats-memory consult-episodic-memory 'sessions expire at random behind the proxy'",
     "pastchats-memory consult-episodic-memory 'flaky login test' --limit 2 --json",
 )
-@options.ask_for(questions.CONSULTATION)
+@ask_for(questions.CONSULTATION)
 def consult(memory: Memory, query: str, limit: int) -> CommandResult:
     """Show how similar problems were solved: completed and archived tasks, with comments and resolution."""
     found, warnings = memory.consult_episodic_memory(query, limit)

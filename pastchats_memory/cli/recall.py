@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.cli.output import is_terminal, warn
+from pastchats_memory.cli.questions import ask_for
 from pastchats_memory.errors import TeamUnavailable
 from pastchats_memory.memory import questions
 from pastchats_memory.views.answers.search import build_recall
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     "pastchats-memory recall --team 'flaky login test'",
     flags=("model",),
 )
-@options.ask_for(questions.RECALL)
+@ask_for(questions.RECALL)
 @options.model
 def command(memory: Memory, query: str, budget: int | None, team: bool, **how: Any) -> CommandResult:
     """Print what is worth remembering before the work in QUERY, within a token budget, each entry with its source.

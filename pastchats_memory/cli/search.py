@@ -9,6 +9,7 @@ import click
 from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.cli.output import hanging
+from pastchats_memory.cli.questions import ask_for
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import questions
 from pastchats_memory.views.answers.search import build_search
@@ -36,7 +37,7 @@ def _check(*, team: bool, explain: bool, **_: object) -> None:
     flags=("model",),
     check=_check,
 )
-@options.ask_for(questions.SEARCH, limit="--top-k")
+@ask_for(questions.SEARCH, limit="--top-k")
 @options.model
 @click.option("--explain", is_flag=True, help="Show what each list added to the score, and which time the query names.")
 def command(memory: Memory, query: str, explain: bool, **how: Any) -> CommandResult:

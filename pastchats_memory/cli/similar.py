@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import click
 
-from pastchats_memory.cli import options
+from pastchats_memory.cli import questions
 from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.cli.output import counted
 from pastchats_memory.errors import UsageFault
@@ -85,7 +85,7 @@ def _check(*, scan: bool, **_: object) -> None:
     metavar="X",
     help="Least score of a pair.",
 )
-@options.project
+@questions.project
 def duplicates(memory: Memory, scan: bool, threshold: float, project: str | None) -> CommandResult:  # noqa: ARG001 - `_check` reads it
     """List clusters of similar tasks, each pair with its score. Tasks that programs wrote for each other are left out."""
     clusters = memory.find_task_clusters(threshold, project)

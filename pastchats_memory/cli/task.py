@@ -14,6 +14,7 @@ from pastchats_memory.cli import DONE, NOTHING, options, reindex
 from pastchats_memory.cli.asking import CommandResult, ask_memory, make_command
 from pastchats_memory.cli.export import put_out
 from pastchats_memory.cli.output import counted, emit_json, is_terminal, notify, table, warn
+from pastchats_memory.cli.questions import ask_for
 from pastchats_memory.errors import InputMissing, UsageFault
 from pastchats_memory.memory import Memory, questions
 from pastchats_memory.memory.projects import find_current_project, resolve_project
@@ -141,7 +142,7 @@ def depend(memory: Memory, key: str, on: tuple[str, ...], remove: bool) -> Comma
     "pastchats-memory task list --depends-on TREK-45 --all",
     group=command,
 )
-@options.ask_for(questions.TASKS)
+@ask_for(questions.TASKS)
 @click.option("--all", "is_all", is_flag=True, help="Finished tasks, too.")
 def list_(memory: Memory, limit: int, is_all: bool, **how: Any) -> CommandResult:
     """List unfinished tasks, or all with --all, the most urgent first."""
@@ -190,7 +191,7 @@ def delete(key: str, yes: bool | None, db: str | None, as_json: bool) -> int:
 
 
 @ask_memory("recall", "pastchats-memory task recall 'retry of webhooks' --status done", group=command)
-@options.ask_for(questions.TASK_SEARCH)
+@ask_for(questions.TASK_SEARCH)
 def recall(memory: Memory, query: str, **how: Any) -> CommandResult:
     """Find tasks about QUERY by their text, comments and attachments."""
     hits = memory.search_tasks(query, **how)

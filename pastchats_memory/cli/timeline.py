@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, ask_memory
+from pastchats_memory.cli.questions import ask_for
 from pastchats_memory.memory import Memory, questions
 from pastchats_memory.views.answers.history import DigestBody
 from pastchats_memory.views.history import render_digest, render_timeline
@@ -25,7 +25,7 @@ NOTHING_FOUND = "No conversation is known of that time."
     "pastchats-memory timeline --since 'last monday' --json",
 )
 @when
-@options.ask_for(questions.TIMELINE)
+@ask_for(questions.TIMELINE)
 def command(memory: Memory, when: tuple[str, ...], **how: Any) -> CommandResult:
     """List the conversations of a time by day and project, with first prompt and outcome, as Markdown.
 
@@ -49,7 +49,7 @@ def command(memory: Memory, when: tuple[str, ...], **how: Any) -> CommandResult:
     "pastchats-memory digest 2026-02 > february.md",
 )
 @when
-@options.ask_for(questions.DIGEST)
+@ask_for(questions.DIGEST)
 def digest(memory: Memory, when: tuple[str, ...], **how: Any) -> CommandResult:
     """Write a page of Markdown: what was worked on, what worked, what failed or is open, and what was decided.
 

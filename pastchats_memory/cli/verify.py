@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pastchats_memory.cli import options
+from pastchats_memory.cli import options, questions
 from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.cli.output import bar, counted, ending, table, width
 from pastchats_memory.memory import Memory
@@ -32,7 +32,7 @@ MEANINGS = {
     "pastchats-memory verify --project . --source ~/.claude/projects",
     "pastchats-memory verify --json | jq '.results[] | select(.state == \"changed\")'",
 )
-@options.project
+@questions.project
 @click.option("--source", metavar="PATH", help="Only text from this file or from below this folder.")
 def command(memory: Memory, project: str | None, source: str | None) -> CommandResult:
     """Check the citation of every memory: the file, the line and the text on it; exit 1 if one does not hold.

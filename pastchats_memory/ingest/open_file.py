@@ -17,6 +17,8 @@ from pastchats_memory.text.recall_block import strip_recall_blocks
 
 MOST_CONVERSATIONS = 1000
 """Conversations of a resumable file; the number of turns of each is stored."""
+MOST_STATE = 64_000
+"""Characters of what a reader resumes with; with more, a file that has grown is read from its start."""
 OPTED_OUT = "turns of projects that are kept out were left out of it"
 
 
@@ -62,7 +64,8 @@ class OpenFile:
         if len(self.places) <= MOST_CONVERSATIONS:
             places = [[conversation, count] for conversation, count in self.places.items()]
             body = {"offset": checkpoint.offset, "line": checkpoint.line, "places": places, "state": checkpoint.state}
-            self.resume = json.dumps(body)  # orjson refuses lone surrogates
+            text = json.dumps(body, separators=(",", ":"))  # orjson refuses lone surrogates
+            self.resume = text if len(text) <= MOST_STATE else None
 
     def report(self) -> FileReport:
         """Return the report of the file."""

@@ -9,9 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pastchats_memory.formats.base.key_map import KeyMap
 from pastchats_memory.formats.base.locations import NOTE_FOLDER_DEPTH
+
+if TYPE_CHECKING:
+    from pastchats_memory.formats.base.key_map import KeyMap
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +81,11 @@ class ReadAs:
     def from_json(cls, text: str | None) -> ReadAs:
         """Build it from the record of a source."""
         known = json.loads(text) if text else {}
-        table = known.get("map")
-        return cls(known.get("format", ""), KeyMap.from_table(table, "map") if table else None)
+        if not (table := known.get("map")):
+            return cls(known.get("format", ""))
+        from pastchats_memory.formats.base.key_map import KeyMap  # most files are read by their format
+
+        return cls(known.get("format", ""), KeyMap.from_table(table, "map"))
 
 
 AS_DETECTED = ReadAs()

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import orjson
 
 from pastchats_memory.fields import FIRST, HIDDEN, Count, Narrowed, Shown, answer, one_of, shown_as
-from pastchats_memory.ingest.changes import Plan
-from pastchats_memory.ingest.discover import Candidate
 from pastchats_memory.model import LeftOut, Unreadable
+
+if TYPE_CHECKING:
+    from pastchats_memory.ingest.changes import Plan
+    from pastchats_memory.ingest.discover import Candidate
 
 
 @shown_as("IndexedFileView")

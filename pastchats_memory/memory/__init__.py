@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pastchats_memory.config import Config, load
 from pastchats_memory.embed import Embedder
@@ -90,10 +90,11 @@ if TYPE_CHECKING:
     from pastchats_memory.episodes.known_failures import KnownFailure
     from pastchats_memory.episodes.resumption import Resumption
     from pastchats_memory.files.exclusion import SharingLimits
-    from pastchats_memory.ingest import Forecast, IndexProgress, IndexReport
     from pastchats_memory.ingest.blame import Blamed
+    from pastchats_memory.ingest.forecast import Forecast
     from pastchats_memory.ingest.live import StoredTurn
     from pastchats_memory.ingest.overview import SourceReport, UnreadFile
+    from pastchats_memory.ingest.report import IndexProgress, IndexReport
     from pastchats_memory.maintenance.forget import ForgetResult, Selector
     from pastchats_memory.maintenance.health import HealthCheck, RepairReport, Status
     from pastchats_memory.maintenance.redact_stored import RedactReport, StoredSecrets
@@ -808,7 +809,7 @@ class Memory:
             ModelChanged: another process has changed the model meanwhile; earlier batches stay.
             StoreFault: the database cannot be written; earlier batches stay.
         """
-        from pastchats_memory.ingest import index
+        from pastchats_memory.ingest.run import index
 
         options = index_options(
             self._config or DEFAULTS._replace(database=self._database.path),
@@ -827,6 +828,25 @@ class Memory:
             return index(self._database, session, [Path(path) for path in paths], options, progress, forecast)
         finally:
             update_private_projects(self._database)
+
+    def store_answer(
+        self, stamp: str, paths: Sequence[str], project: str | None, show: Callable[[IndexReport], str], **how: Any
+    ) -> None:
+        """Store what `index` answers next if it finds everything as it is now; nothing if there is something to do.
+
+        Args:
+            stamp: of `ingest.no_news`, made before the run that has just ended.
+            show: returns the JSON of a report.
+        """
+        from pastchats_memory.ingest.run import describe_repeat
+        from pastchats_memory.store.repeated_runs import store_answer
+
+        options = index_options(self.config, project, **how)
+        report = describe_repeat(
+            self._database, [Path(path) for path in paths], options, meta(self._database)["model_name"]
+        )
+        if report is not None and report.known:
+            store_answer(self._database, stamp, show(report))
 
     def store_turn(
         self, role: str, content: str, conversation_id: str | None = None, event_id: str | None = None,

@@ -18,8 +18,8 @@ from pastchats_memory.text.encoding import utf8
 if TYPE_CHECKING:
     from pastchats_memory.formats.base.locations import Environment
     from pastchats_memory.formats.registry import History
-    from pastchats_memory.ingest import Forecast
     from pastchats_memory.ingest.dry_run import DryRunFile
+    from pastchats_memory.ingest.forecast import Forecast
     from pastchats_memory.ingest.options import FileFilter, IndexOptions
     from pastchats_memory.ingest.overview import SourceReport
 
@@ -70,7 +70,7 @@ def list_other_places(config: Config, histories: Sequence[History]) -> list[Path
 
 def preview_index(config: Config, paths: Iterable[str], options: IndexOptions) -> list[DryRunFile]:
     """Return how a run would read each file, its number of turns, and their project."""
-    from pastchats_memory.ingest import dry_run
+    from pastchats_memory.ingest.dry_run import dry_run
 
     return dry_run(config.database, [Path(path) for path in paths], options)
 

@@ -59,7 +59,7 @@ TASK_TEXTS = (
 )  # fmt: skip
 OTHER_TEXTS = (
     Texts("sources", ("id",), ("note", "project"), ("path",), ("problems", "resume")),
-    Texts("runs", ("id",), json=("inputs",)),
+    Texts("runs", ("id",), json=("inputs", "answer")),
     Texts("project_folders", ("folder",), ("project",), ("folder",)),
     Texts("forgettings", ("id",), json=("selector",)),
 )

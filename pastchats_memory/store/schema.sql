@@ -145,8 +145,24 @@ CREATE TABLE runs (
   model TEXT NOT NULL,
   duration_s REAL,
   outcome TEXT NOT NULL DEFAULT 'running', -- running, done, interrupted, failed
-  pid INTEGER                              -- of the process, while it runs
+  pid INTEGER,                             -- of the process, while it runs
+  stamp TEXT,                              -- digest of all that the answer depends on; NULL: something is to do, or a source has changed since
+  answer TEXT                              -- JSON: the answer of a run that finds everything as this one left it
 );
+
+CREATE INDEX runs_by_stamp ON runs(stamp) WHERE stamp IS NOT NULL;
+
+CREATE TRIGGER runs_insert_source AFTER INSERT ON sources BEGIN
+  UPDATE runs SET stamp = NULL, answer = NULL WHERE stamp IS NOT NULL;
+END;
+
+CREATE TRIGGER runs_update_source AFTER UPDATE ON sources BEGIN
+  UPDATE runs SET stamp = NULL, answer = NULL WHERE stamp IS NOT NULL;
+END;
+
+CREATE TRIGGER runs_delete_source AFTER DELETE ON sources BEGIN
+  UPDATE runs SET stamp = NULL, answer = NULL WHERE stamp IS NOT NULL;
+END;
 
 CREATE TABLE embedding_meta (
   key TEXT PRIMARY KEY,                    -- model_name, model_version, embedding_dim, last_reindex_at, …

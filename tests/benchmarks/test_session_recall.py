@@ -107,9 +107,9 @@ def beam(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 def test_beam_counts_the_turns_that_answer_without_abstentions(beam: Path) -> None:
     assert table_of("beam", beam)[2:] == [
-        ["all", "2", "1.000", "1.000", "1.000"],
-        ["information_extraction", "1", "1.000", "1.000", "1.000"],
-        ["knowledge_update", "1", "1.000", "1.000", "1.000"],
+        ["all", "2", "1.000", "1.000", "1.000", "1.000", "1.000"],
+        ["information_extraction", "1", "1.000", "1.000", "1.000", "1.000", "1.000"],
+        ["knowledge_update", "1", "1.000", "1.000", "1.000", "1.000", "1.000"],
     ]
 
 
@@ -126,16 +126,16 @@ def test_beam_counts_a_turn_alone_and_a_whole_session(beam: Path) -> None:
 
 def test_locomo_counts_the_session_of_each_question_that_has_one(tmp_path: Path) -> None:
     assert rows("locomo", LOCOMO, tmp_path)[2:] == [
-        ["all", "2", "1.000", "1.000", "1.000"],
-        ["category 1", "1", "1.000", "1.000", "1.000"],
-        ["category 2", "1", "1.000", "1.000", "1.000"],
+        ["all", "2", "1.000", "1.000", "1.000", "1.000", "1.000"],
+        ["category 1", "1", "1.000", "1.000", "1.000", "1.000", "1.000"],
+        ["category 2", "1", "1.000", "1.000", "1.000", "1.000", "1.000"],
     ]
 
 
 def test_longmemeval_searches_each_question_in_its_own_haystack_without_abstentions(tmp_path: Path) -> None:
     assert rows("longmemeval", LONGMEMEVAL, tmp_path)[2:] == [
-        ["all", "1", "1.000", "1.000", "1.000"],
-        ["single-session-user", "1", "1.000", "1.000", "1.000"],
+        ["all", "1", "1.000", "1.000", "1.000", "1.000", "1.000"],
+        ["single-session-user", "1", "1.000", "1.000", "1.000", "1.000", "1.000"],
     ]
 
 

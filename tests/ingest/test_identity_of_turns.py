@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 from pastchats_memory import Memory
-from pastchats_memory.ingest import IndexReport
+from pastchats_memory.ingest.report import IndexReport
 
 EARLIER, LATER = 1_700_000_000, 1_700_009_000
 

@@ -11,7 +11,7 @@ from program import write_messages
 
 from pastchats_memory import Memory
 from pastchats_memory.formats.base.source import SourceFile
-from pastchats_memory.ingest import IndexProgress
+from pastchats_memory.ingest.report import IndexProgress
 from pastchats_memory.ingest.writer import BATCH_TURNS
 from pastchats_memory.model import Prompt
 

@@ -13,7 +13,9 @@ from waiting import HANG_S
 
 from pastchats_memory.embed import Vector
 from pastchats_memory.embed.session import Fault, ModelSession
-from pastchats_memory.ingest import IndexOptions, IndexProgress, index
+from pastchats_memory.ingest.options import IndexOptions
+from pastchats_memory.ingest.report import IndexProgress
+from pastchats_memory.ingest.run import index
 from pastchats_memory.ingest.run_lock import LOCK_END
 from pastchats_memory.ingest.writer import BATCH_TURNS, Writer, _Batch
 from pastchats_memory.store import vectors

@@ -44,6 +44,8 @@ PARTS = ("chunks", "rowids", "vector_chunks00")
 """Ends of the names of ordinary tables that a table of sqlite-vec needs."""
 STALE = "vec0_stale"
 """Key of `embedding_meta`: the tables hold vectors of another model until a process with the extension drops them."""
+CHUNK = 128
+"""Rows for which a table sets room aside at once: few tasks would take as much as sqlite-vec's 1,024."""
 MAX_K = 4096
 """Upper limit of `k` in a query."""
 
@@ -114,7 +116,7 @@ def create_tables(database: Database, dim: int) -> None:
     for table in TABLES:
         database.run(
             f"CREATE VIRTUAL TABLE IF NOT EXISTS {table.name} "
-            f"USING vec0({table.key} INTEGER PRIMARY KEY, embedding int8[{dim}] distance_metric=cosine)"
+            f"USING vec0({table.key} INTEGER PRIMARY KEY, embedding int8[{dim}] distance_metric=cosine, chunk_size={CHUNK})"
         )
 
 

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 
 from pastchats_memory.formats.agents.claude_code import records
-from pastchats_memory.formats.agents.claude_code.grown import Tail
+from pastchats_memory.formats.agents.claude_code.grown import Tail, key_of
 from pastchats_memory.formats.agents.claude_code.local_commands import LocalCommands
 from pastchats_memory.formats.agents.claude_code.queue import PromptQueue
 from pastchats_memory.formats.base.checkpoint import CannotResume, digest
@@ -39,6 +39,11 @@ class _Human:
     """The message that it answers, without links between them; _ROOT for none or for a copy."""
     before: int
     """The index of the prompt before it in the tree, or _NO_HUMAN."""
+
+
+def answer_key(conversation: str | None, message_id: str | None) -> int:
+    """Return the key of an answer; 0 for one without an id."""
+    return key_of(f"{conversation or ''} {message_id}") if message_id else _ROOT
 
 
 class FirstPass:
@@ -87,16 +92,14 @@ class FirstPass:
         for key, title in mapping_of(state.get("titles")).items():
             rank, name = list_of(title)
             self._titles[key] = (int(str(rank)), text_of(name))
-        for conversation, message_id in map(list_of, self.tail.messages):
-            self._recent[hash((conversation, message_id))] = -1
-        for uuid, above, kind in self.tail.places:
-            parent = hash(above) if above else _ROOT
-            self._hang(hash(uuid), self._anchor.get(parent, parent), self._owner.get(parent, _NO_HUMAN), text_of(kind))
+        self._recent.update(dict.fromkeys((int(str(key)) for key in self.tail.messages), -1))
+        for uuid, parent, kind in self.tail.places:
+            self._hang(uuid, self._anchor.get(parent, parent), self._owner.get(parent, _NO_HUMAN), kind)
         self._old = len(self._humans)
         self._old_words = set(self.tail.words)
 
     def state(self, abandoned: set[int]) -> Json:
-        """Return what a longer file needs as JSON, with the hashes of abandoned prompts."""
+        """Return what a longer file needs as JSON, with the keys of abandoned prompts."""
         return {
             "tail": self.tail.snapshot_json(abandoned),
             "queue": self.queue.snapshot(),
@@ -142,10 +145,7 @@ class FirstPass:
             self.cwd.setdefault(session or self.session or "", cwd)
         self._add_title(record)
         self._follow_rewind(record)
-        self._add_message(self._message_key(record), position)
-        if record.get("type") == "assistant":
-            message_id = text_of(mapping_of(record.get("message")).get("id"))
-            self.tail.messages.append([self.conversation(record), message_id])
+        self._add_message(self.answer_key(record), position)
         if not attached:
             conversation = self.conversation(record)
             if conversation is not None and records.is_internal_conversation(utterance, conversation):
@@ -175,12 +175,11 @@ class FirstPass:
 
     def until(self, record: Json) -> int | None:
         """Return the position of the last of several lines of an API message, or None."""
-        key = self._message_key(record)
-        return None if key is None else self._until.get(key)
+        return self._until.get(self.answer_key(record))
 
     def grows_until(self, conversation: str | None, message_id: str | None) -> int:
         """Return the position of the last appended line of an answer that was read in part; 0 without any."""
-        return self._until.get(hash((conversation, message_id)), 0)
+        return self._until.get(answer_key(conversation, message_id), 0)
 
     def has_better_record(self, record: Json, text: str) -> bool:
         """Return whether a better record has the same text: the prompt's own, or an attachment for a queue entry."""
@@ -193,7 +192,7 @@ class FirstPass:
         return self._originals.setdefault(hash((time, text)), uuid) if time and uuid else uuid
 
     def abandoned(self) -> set[int]:
-        """Return hashes of the uuids of abandoned prompts: retried, rewritten after an interruption, or taken back.
+        """Return keys of the uuids of abandoned prompts: retried, rewritten after an interruption, or taken back.
 
         Tool results and assistant lines below one parent are parallel calls, no fork. At a fork the sibling that leads
         to the last message of the file stays; if none does, the latest one stays.
@@ -218,7 +217,7 @@ class FirstPass:
         """Note the prompts that a rewind removed, also without a message after it."""
         if record.get("type") != "last-prompt" or record.get("rewound") is not True:
             return
-        leaf = hash(name) if (name := text_of(record.get("leafUuid"))) else _ROOT
+        leaf = key_of(text_of(record.get("leafUuid")))
         if leaf in self._owner or leaf == _ROOT:
             self._rewound.append(range(self._owner.get(leaf, _NO_HUMAN) + 1, len(self._humans)))
             self._last = leaf
@@ -227,15 +226,17 @@ class FirstPass:
         key, rank = TITLES.get(text_of(record.get("type")), ("", 0))
         title = keep_head(" ".join(clean(text_of(record.get(key))).split()), TITLE_LENGTH)
         session = text_of(record.get("sessionId"))
-        if not session and hash(text_of(record.get("leafUuid"))) in self._owner:
+        if not session and key_of(text_of(record.get("leafUuid"))) in self._owner:
             # a summary names the session of its leaf, which is mostly another file's
             session = self.session or ""
         if title and session and rank >= self._titles.get(session, (0, ""))[0]:
             self._titles[session] = (rank, title)
 
-    def _add_message(self, key: int | None, position: int) -> None:
-        if key is None:
+    def _add_message(self, key: int, position: int) -> None:
+        if key == _ROOT:
             return
+        if not self.tail.messages or self.tail.messages[-1] != key:
+            self.tail.messages.append(key)
         last = self._until.get(key, self._recent.get(key))
         if last is None:
             self._recent[key] = position
@@ -244,15 +245,15 @@ class FirstPass:
         while self._recent and position - next(iter(self._recent.values())) > MESSAGE_SPREAD:
             self._recent.popitem(last=False)
 
-    def _message_key(self, record: Json) -> int | None:
+    def answer_key(self, record: Json) -> int:
+        """Return the key of the answer that a record belongs to; 0 for none."""
         message_id = text_of(mapping_of(record.get("message")).get("id"))
-        is_answer = record.get("type") == "assistant" and message_id
-        return hash((self.conversation(record), message_id)) if is_answer else None
+        return answer_key(self.conversation(record), message_id) if record.get("type") == "assistant" else _ROOT
 
     def _add_place(self, record: Json, utterance: records.RecordedPrompt | None) -> None:
         """Add the record's place in the tree, where other records are only links between messages."""
         uuid, above = text_of(record.get("uuid")), records.parent_uuid(record)
-        key, parent = hash(uuid), hash(above) if above else _ROOT
+        key, parent = key_of(uuid), key_of(above)
         original = utterance is None or not utterance.is_human or self.first_uuid(record, utterance.text) == uuid
         if not uuid or key in self._owner:
             return
@@ -264,7 +265,7 @@ class FirstPass:
             kind = "link"
         else:
             kind = "human" if is_human else "aside" if is_aside else "message"
-        self.tail.places.append([uuid, above, kind])
+        self.tail.places.append((key, parent, kind))
         self._hang(key, anchor if original else _ROOT, self._owner.get(parent, _NO_HUMAN), kind)
         if record.get("type") in records.ROLES and not is_aside:
             self._last = key

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from pastchats_memory.formats.agents.claude_code import records
 from pastchats_memory.formats.agents.claude_code.dialect import DIALECT
-from pastchats_memory.formats.agents.claude_code.first_pass import FirstPass
-from pastchats_memory.formats.agents.claude_code.grown import check_appended_records
+from pastchats_memory.formats.agents.claude_code.first_pass import FirstPass, answer_key
+from pastchats_memory.formats.agents.claude_code.grown import check_appended_records, key_of
 from pastchats_memory.formats.base.dialect import read_spellings
 from pastchats_memory.formats.base.format import CERTAIN
 from pastchats_memory.formats.base.session import BadRecord, Position, Row, SessionBuilder, SessionInfo, read_items
@@ -74,8 +74,13 @@ def read(source: SourceFile) -> Iterator[Row]:
         first_pass.restore(mapping_of(before.get("view")))
         added = (item.value for item in source.records() if isinstance(item, Record) and isinstance(item.value, dict))
         turns = objects_of(mapping_of(before.get("drafts")).get("queue"))
-        pending = {text_of(turn.get("native_id")) for turn in turns if turn.get("role") == "assistant"}
-        check_appended_records(added, mapping_of(mapping_of(before.get("view")).get("tail")), pending)
+        pending = {
+            answer_key(text_of(turn.get("conversation_id")), text_of(turn.get("native_id")))
+            for turn in turns
+            if turn.get("role") == "assistant"
+        }
+        lost = set(list_of(mapping_of(mapping_of(before.get("view")).get("tail")).get("lost")))
+        check_appended_records(added, first_pass.tail, lost, pending, first_pass.answer_key)
     for position, item in enumerate(_items(source, source.records())):
         if isinstance(item, Record) and isinstance(item.value, dict):
             first_pass.add(item.value, position, item.line)
@@ -143,8 +148,8 @@ class _SessionReader:
         record = item.value
         if not isinstance(record, dict):
             raise BadRecord(f"a {type(record).__name__} instead of a record")
-        if hash(records.parent_uuid(record)) in self._abandoned and text_of(record.get("uuid")):
-            self._abandoned.add(hash(text_of(record.get("uuid"))))
+        if key_of(records.parent_uuid(record)) in self._abandoned and text_of(record.get("uuid")):
+            self._abandoned.add(key_of(text_of(record.get("uuid"))))
         conversation = self._first_pass.conversation(record)
         is_copy = position < self._first_pass.own_start.get(conversation, 0)
         if conversation not in self._first_pass.internal and not is_copy:
@@ -266,5 +271,5 @@ class _SessionReader:
         metadata: Json = {"git_branch": text_of(record.get("gitBranch")), "cwd": cwd if cwd != home else ""}
         metadata |= {"title": self._first_pass.title(conversation), "parent_conversation_id": parent, "flags": flags}
         self.builder.info = SessionInfo(conversation, home, self._project, metadata=metadata)
-        branch = "sidechain" if sidechain else "abandoned" if hash(uuid) in self._abandoned else "main"
+        branch = "sidechain" if sidechain else "abandoned" if key_of(uuid) in self._abandoned else "main"
         return Position(line, record.get("timestamp"), uuid, branch)

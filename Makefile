@@ -160,7 +160,6 @@ bench-beam: $(VENV)/installed
 
 bench-speed: $(VENV)/installed
 	$(BIN)/python benchmarks/speed.py
-	$(BIN)/python benchmarks/edges.py
 	$(if $(PASTCHATS_SHARED),$(BIN)/python benchmarks/hook_process.py)
 
 bench-scale: $(VENV)/installed

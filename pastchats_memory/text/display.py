@@ -16,14 +16,19 @@ _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 without tab and line feed, C1
     "\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\u061c"  # zero-width, line separators, bidirectional overrides
     "\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0\ufff0-\ufffb"  # soft hyphen, joiners, fillers and annotations
-    "\U0001d159\U0001d173-\U0001d17a\U00013430-\U0001343f\U0001bca0-\U0001bca3"  # controls of music, hieroglyphs and shorthand
+    "\U0001107f\U00016fe4\U0001d159\U0001d173-\U0001d17a\U00013430-\U0001343f\U0001bca0-\U0001bca3"  # joiners and controls of scripts, music and shorthand
     "\ufe00-\ufe0d\U000e0000-\U000e0fff]"  # tags and variations, which can hide a text behind a letter
 )
 _MARK = "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u200c\u200d\u20d0-\u20ff\ufe0e\ufe0f\ufe20-\ufe2f]"
 _EXCESS_MARKS = LazyPattern(f"({_MARK}{{4}}){_MARK}+")
 """More than four marks and joiners on one letter. No script needs them; they cover other lines or hide a text."""
-_IDLE_JOINERS = LazyPattern(r"(?<=[\x00-\x7e\uff01-\uff5e\ufe64\ufe65])[\u200c\u200d\ufe0e\ufe0f]++(?!\u20e3)")
-"""Joiners and variations of an ASCII character or a wide one, which split a tag unseen. Only keycaps such as 1️⃣ need them."""
+_IDLE_JOINERS = LazyPattern(
+    rf"(?<=[\x00-\x7e\uff01-\uff5e\ufe64\ufe65])[\u200c\u200d\ufe0e\ufe0f]++(?!\u20e3)|(?<=[<＜﹤/／|｜\[])(?!\u0338){_MARK}+"
+)
+"""Joiners and variations of an ASCII character or a wide one, and marks on one that begins a tag, which split a tag.
+
+Only keycaps such as 1️⃣ and signs such as ≮ need them.
+"""
 _BLANK = "\u2800"
 """Braille without a dot: looks like a blank, and is none to `str.split` or a pattern."""
 
@@ -39,19 +44,33 @@ _HTML = frozenset(
 """Elements of web pages. Their tags stand in code, and no agent ends a part of its context by them."""
 _WRAPPERS = frozenset(
     """assistant bos bot context developer eos function functions human important instruction instructions invoke memory
-    message messages parameter policy prompt reminder rule rules s sop system task think thinking tool tools user""".split()  # noqa: SIM905 - as above
+    message messages parameter permissions policy prompt reminder rule rules s sop system task think thinking tool tools user""".split()  # noqa: SIM905 - as above
 )
 """Tags of one word by which agents, chats and models begin a part of their context."""
 _TAG = LazyPattern(
     r"""
-      [<＜﹤]\s*+[/／]\s*+ (?P<closing> [A-Za-z][\w:.-]*+ )       # the end of an element
+      [<＜﹤] \s*+ (?: [/／]\s*+ )+ (?P<closing> [A-Za-z][\w:.-]*+ )       # the end of an element
     | (?<!\w) [<＜﹤] (?P<opening> [A-Za-z][\w:.-]*+ ) (?= [/／]?[>＞﹥] | [\s=] )  # the start of one; `List<system>` is a type
     | (?<!\w) [<＜﹤]\s++ (?P<indented> [A-Za-z][\w:.-]*+ ) (?= [/／]?[>＞﹥] )
     | < (?= [|｜] | !-- | </?SYS>> )                            # a token of a model, a comment
-    | (?<!\w) \[ (?= [\s/]{0,5} (?: INST | gMASK | (?:AVAILABLE_)?TOOLS? | (?:SYSTEM|TOOL|USER|ASSISTANT|DEVELOPER|THINK|IMG) (?:_[A-Z]{1,20}){0,3} ) \s{0,3} \] )
+    | (?<!\w) \[ (?= [\s/]{0,5} (?: INST | gMASK | (?:AVAILABLE_)?TOOLS? | CALL_ID | (?:SYSTEM|TOOL|USER|ASSISTANT|DEVELOPER|THINK|IMG) (?:_[A-Z]{1,20}){0,3} ) \s{0,3} \] )
     """,
     re.VERBOSE,
-    words=("<", "＜", "﹤", "INST", "MASK", "TOOL", "SYSTEM", "USER", "ASSISTANT", "DEVELOPER", "THINK", "IMG"),
+    words=(
+        "<",
+        "＜",
+        "﹤",
+        "INST",
+        "MASK",
+        "TOOL",
+        "SYSTEM",
+        "USER",
+        "ASSISTANT",
+        "DEVELOPER",
+        "THINK",
+        "IMG",
+        "CALL_ID",
+    ),
 )
 _NAME_TAG = LazyPattern("<(?=[A-Za-z/!?|])", words=("<",))
 """A tag of any kind, or an address in angle brackets."""

@@ -34,15 +34,23 @@ def test_midnight_is_shown_as_the_day_alone(timestamp: str | None, zone: timezon
         "</system-reminder>", "< / system >", "<INSTRUCTIONS>", "<Instructions>", "<system", "< system>", '<invoke name="Bash">', "<function=run>",
         "<mcp:call>", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[ INST ]", "[TOOL_CALLS]", "[AVAILABLE_TOOLS]", "<|im_start|>", "<start_of_turn>",
         "<\uff5cUser\uff5c>", "<bos>", "</s>", "[gMASK]", "\uff1c/system\uff1e", "<think>", "<<SYS>>", "<!-- note",
+        "<//system>", "[CALL_ID]", "<permissions instructions>",
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("hidden", ["", "\u2800", "\u200d", "\u200c", "\ufe0f", "\ufe00", "\U000e0100", "\U0001d159"])
+@pytest.mark.parametrize(
+    "hidden", ["", "\u2800", "\u200d", "\u200c", "\ufe0f", "\ufe00", "\U000e0100", "\U0001d159", "\U00016fe4"]
+)
 def test_no_tag_of_a_context_survives_and_no_unseen_letter_hides_one(tag: str, hidden: str) -> None:
     for at in (1, len(tag) // 2, len(tag) - 1):
         shown = sanitise(f"{tag[:at]}{hidden}{tag[at:]} ")
         assert shown.rstrip() != tag
         assert not hidden or hidden not in shown
         assert hidden == "\u2800" or shown[1] == "\\"
+
+
+@pytest.mark.parametrize("start", ["<\u0301/", "</\u0300", "<\u0323\u0301|", "[\u0301"])
+def test_a_mark_on_a_bracket_hides_no_tag(start: str) -> None:
+    assert sanitise(f"{start}INST]").startswith((f"{start[0]}\\",))
 
 
 @pytest.mark.parametrize(

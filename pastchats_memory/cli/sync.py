@@ -148,7 +148,8 @@ def describe_machine(machine: Machine) -> tuple[str, str, int, str, str]:
     if machine.is_retired:
         notes.append("retired")
     elif not machine.is_known:
-        notes.append(f"not taken: compare its code {code} there, then run with --trust CODE")
+        hint = f"compare its code {code} there, then run with --trust CODE" if code else "no file of it is signed"
+        notes.append(f"not taken: {hint}")
     if machine.unread:
         notes.append(f"{counted(machine.unread, 'file')} not read yet")
     if machine.missing:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pyrage
 import pytest
 from machines import Machine
 
+from pastchats_memory.cli.sync import describe_machine
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.store.database import open_database
 from pastchats_memory.sync import FolderAccess
@@ -342,3 +344,19 @@ def test_a_file_that_was_refused_for_what_it_holds_is_not_opened_again(desk: Mac
     assert opened.count(str(file)) <= 4
     file.unlink()
     assert laptop.sync().refused == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pipes in folders")
+def test_a_folder_of_another_account_without_a_signed_file_has_no_code_to_compare(tmp_path: Path, folder: Path) -> None:
+    desk = Machine(tmp_path / "desk", folder, access=FolderAccess(is_plain=True))
+    desk.write("webhooks", ("user", ASKED))
+    desk.sync()
+    planted = folder / "bbbbbbbbbbbbbbbb"
+    planted.mkdir()
+    os.mkfifo(planted / "00000001.jsonl.gz")
+    (planted / "00000002.jsonl.gz").symlink_to("/dev/zero")
+    (planted / "00000003.jsonl.gz").write_bytes(gzip.compress(b"{}\n" * 100_000))
+    (refused,) = desk.sync(compares=False).refused
+    assert refused.path == str(planted / "00000003.jsonl.gz")
+    (stranger,) = (one for one in desk.status().machines if not one.is_this)
+    assert describe_machine(stranger)[-1].startswith("not taken: no file of it is signed")

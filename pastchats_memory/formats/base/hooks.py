@@ -71,10 +71,7 @@ def command_group(line: str) -> dict[str, Any]:
 
 
 def named_group(line: str) -> dict[str, Any]:
-    """Return an entry with our name and the time limit in milliseconds.
-
-    Versions that read it as seconds wait no longer either, since the hook ends by itself.
-    """
+    """Return an entry with our name and the time limit in ms; versions that read seconds see the hook end by itself."""
     return {"hooks": [{"type": "command", "name": "pastchats-memory", "command": line, "timeout": TIMEOUT_S * 1000}]}
 
 

@@ -231,10 +231,7 @@ def read_items(
     items: Iterable[Item | Unreadable],
     add_item: Callable[[Item, int], None],
 ) -> Iterator[Row]:
-    """Yield each turn when no later item can change it, and the unreadable items.
-
-    `add_item` adds an item at a position to the builder. It raises BadRecord if the item cannot be read.
-    """
+    """Yield turns that no later item can change, and the items for which `add_item` raises BadRecord."""
     for position, item in enumerate(items):
         if isinstance(item, Unreadable):
             yield item

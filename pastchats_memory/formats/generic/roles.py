@@ -101,10 +101,7 @@ class Speaker:
 
 
 def find_speaker(fields: Json) -> Speaker | None:
-    """Find the speaker that an object names.
-
-    Known words win over flags, and flags over unknown words. The object itself wins over an object in it.
-    """
+    """Find an object's speaker: known words win over flags, these over other words, and it over the objects in it."""
     words = [(key, word) for key in _list_role_keys(fields) if (word := _read_word(fields[key]))]
     known_words = ((key, word, role) for key, word in words if (role := _role_under(key, word)))
     named = [

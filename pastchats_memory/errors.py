@@ -60,10 +60,7 @@ class ModelUnavailable(MemoryFault):
 
 
 class ModelChanged(MemoryFault):
-    """The stored vectors are of another model, or of another version.
-
-    Keyword search still works.
-    """
+    """The stored vectors are of another model, or of another version. Keyword search still works."""
 
     kind = "model_changed"
 

@@ -718,8 +718,7 @@ class Outcome(NamedTuple):
         """Return how that line relates to the outcome; empty if it speaks for itself."""
         if self.verdict != "unknown":
             return BASES.get(self.signal, "")
-        next_message = NEXT_MESSAGE if self.evidence else ""
-        return ", ".join(filter(None, (self.signal, next_message)))
+        return ", ".join(filter(None, (self.signal, NEXT_MESSAGE if self.evidence else "")))
 
 
 class Attempt(NamedTuple):

@@ -83,8 +83,7 @@ class TaskMemory(TaskEditor):
                 if not others:
                     raise InputMissing(f"there is no task {name}", "See `pastchats-memory task list --all`.")
                 conditions.append(task_rows.related_condition(self._database, relation, others))
-        ids = task_rows.listed(self._database, filters, conditions, limit=limit)
-        return task_rows.tasks(self._database, ids)
+        return task_rows.tasks(self._database, task_rows.listed(self._database, filters, conditions, limit=limit))
 
     def load_board(self, filters: Filters, limit: int = 50) -> list[BoardColumn]:
         """Return a column of at most `limit` tasks for each status that has tasks, in the order of work."""
@@ -96,14 +95,12 @@ class TaskMemory(TaskEditor):
                 order = None if status in OPEN else latest
                 own = filters._replace(statuses=(status,))
                 ids = task_rows.listed(self._database, own, limit=limit, order=order)
-                found = task_rows.tasks(self._database, ids)
-                columns.append(BoardColumn(status, counts[status], tuple(found)))
+                columns.append(BoardColumn(status, counts[status], tuple(task_rows.tasks(self._database, ids))))
         return columns
 
     def list_of_conversation(self, conversation_id: str) -> list[StoredTask]:
         """Return the tasks that a conversation worked on."""
-        ids = task_rows.find_of_conversation(self._database, conversation_id)
-        return task_rows.tasks(self._database, ids)
+        return task_rows.tasks(self._database, task_rows.find_of_conversation(self._database, conversation_id))
 
     def list_projects(self) -> list[str]:
         """Return the projects that have visible tasks, sorted."""
@@ -156,8 +153,7 @@ class TaskMemory(TaskEditor):
     def scan_duplicates(self, min_score: float = MIN_PAIR_SCORE, project: str | None = None) -> list[DuplicateCluster]:
         """Compare all tasks and return clusters of similar ones."""
         with self._database.snapshot():
-            filters = EVERY_TASK._replace(project=project)
-            return find_duplicate_clusters(self._database, filters, min_score)
+            return find_duplicate_clusters(self._database, EVERY_TASK._replace(project=project), min_score)
 
     def check_prior_work(self, query: str) -> PriorWork:
         """Return the verdict and the three best matches. Raises UsageFault."""

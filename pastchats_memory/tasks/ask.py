@@ -204,7 +204,7 @@ class Vocabulary:
         self.words["day_names"] = _match_any((*DAYS, *MONTH_NAMES, *SEASONS))
         self.filler = frozenset(phrases["words"]["filler"])
         self.relations = [(entry["kind"], entry["pattern"].format_map(self.words)) for entry in phrases["relations"]]
-        self.next = _match_either(entry["pattern"].format_map(self.words) for entry in phrases["next"])
+        self.next = f"(?:{'|'.join(entry['pattern'].format_map(self.words) for entry in phrases['next'])})"
         self.no_tags = frozenset(
             phrase
             for listed in (
@@ -241,10 +241,6 @@ def _match_any(phrases: Iterable[str]) -> str:
     """Return a pattern that matches any of the phrases, and nothing if there is none."""
     longest_first = sorted(phrases, key=len, reverse=True)
     return f"(?:{'|'.join(map(re.escape, longest_first))})" if longest_first else "(?!)"
-
-
-def _match_either(patterns: Iterable[str]) -> str:
-    return f"(?:{'|'.join(patterns)})"
 
 
 def _match_whole(pattern: str) -> str:
@@ -711,8 +707,7 @@ def _list_instead(database: Database, embedder: Embedder, answer: TaskAnswer, vi
     if parsed.next_from and parsed.concept:
         instead[_note_ignored(parsed)] = replace(parsed, concept=None)
     if parsed.next_from:
-        begun = replace(parsed, statuses=("in_progress", "review"))
-        instead["nothing can be started; these are in progress"] = begun
+        instead["nothing can be started; these are in progress"] = replace(parsed, statuses=("in_progress", "review"))
     if parsed.statuses == ("blocked",):
         waiting = replace(parsed, statuses=(), present=("blockers",))
         instead["no task has the status blocked; these wait for another task"] = waiting
@@ -793,14 +788,10 @@ def _list_conditions(parsed: ParsedQuestion) -> list[str]:
 def _explain_waiting(database: Database, embedder: Embedder, answer: TaskAnswer) -> TaskAnswer:
     """Return what a task waits for, else the task itself, and its comment that says why."""
     own = task_rows.tasks(database, find_named_tasks(database, embedder, answer.question.of or ""))
-    remarks = tuple((task, reason) for task in own if (reason := _find_reason(task)))
+    reasons = (find_wait(task) or (task.comments[-1].content if task.comments else task.description) for task in own)
+    remarks = tuple((task, reason) for task, reason in zip(own, reasons, strict=True) if reason)
     tasks = answer.tasks or tuple(own)
     return replace(answer, tasks=tasks, total=answer.total or len(tasks), remarks=remarks)
-
-
-def _find_reason(task: StoredTask) -> str:
-    """Return the last comment that says what a task waits for, else its last comment, else its description."""
-    return find_wait(task) or (task.comments[-1].content if task.comments else task.description)
 
 
 def _add_resolutions(database: Database, answer: TaskAnswer) -> TaskAnswer:
@@ -818,8 +809,7 @@ def _search_everything(
     database: Database, embedder: Embedder, parsed: ParsedQuestion, text: str, viewpoint: Viewpoint
 ) -> TaskAnswer:
     """Return the tasks and the parts of conversations that are nearest to a text; none that is far."""
-    project = viewpoint.project if parsed.project == "." else parsed.project
-    filters = Filters(project=project)
+    filters = Filters(project=viewpoint.project if parsed.project == "." else parsed.project)
     hits = search(database, embedder, Request(text, limit=20, filters=filters, threshold=AGREED_RELEVANCE))
     near = [hit for hit in hits if _is_near(hit)]
     least = FAR_BELOW * max((hit.relevance or 0 for hit in near), default=0)

@@ -271,8 +271,7 @@ class TaskEditor:
     def attach(self, name: str, path: Path) -> StoredTask:
         """Attach a file to a task and return the task. Raises InputMissing, UsageFault."""
         attachment = read_attachment(path)
-        task = self.get_task(name)
-        embedded = self.embed_tasks([Task("", task.title, attachments=(attachment,))])
+        embedded = self.embed_tasks([Task("", self.get_task(name).title, attachments=(attachment,))])
         with self._database.transaction():
             id_ = self.find_id(name)
             writer = self.open_writer(embedded)
@@ -315,8 +314,7 @@ class TaskEditor:
             one, two = task_rows.tasks(self._database, [id_, other]) if id_ != other else (None, None)
             names = f"{one.key} and {two.key}" if one and two else "a task and itself"
             raise UsageFault(f"that would make a circle of {names}", "A task cannot be above, or wait for, itself.")
-        key = task_rows.tasks(self._database, [other])[0].key
-        self.open_writer().link(id_, kind, target, key)
+        self.open_writer().link(id_, kind, target, task_rows.tasks(self._database, [other])[0].key)
 
 
 def read_attachment(path: Path) -> Attachment:

@@ -44,8 +44,7 @@ def find_purpose(command: str) -> str:
 
     Commands with equal purposes do the same: quotation marks, messages, loudness and time limits may differ.
     """
-    line = " ".join(command[:_LONGEST].split())
-    parts = (_normalise(part) for part in _split_parts(line))
+    parts = (_normalise(part) for part in _split_parts(" ".join(command[:_LONGEST].split())))
     return " && ".join(part for part in parts if part and not is_read_only(part))
 
 

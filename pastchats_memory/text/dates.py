@@ -165,8 +165,7 @@ Period = tuple[date, date] | None
 
 
 def _days_of(found: re.Match[str]) -> timedelta:
-    number = parse_number(found["number"])
-    return timedelta(days=min(number * UNITS[found["unit"]], MOST_DAYS))
+    return timedelta(days=min(parse_number(found["number"]) * UNITS[found["unit"]], MOST_DAYS))
 
 
 def _read_past_units(found: re.Match[str], today: date) -> Period:
@@ -184,10 +183,6 @@ def _read_ahead(found: re.Match[str], today: date) -> Period:
 
 def _read_hours(found: re.Match[str], today: date) -> Period:
     return today - timedelta(days=-(-min(int(found["number"]), 99_999) // 24)), today
-
-
-def _read_recently(_: re.Match[str], today: date) -> Period:
-    return today - timedelta(days=14), today
 
 
 def _read_unit(found: re.Match[str], today: date) -> Period:
@@ -229,8 +224,7 @@ def _read_month(found: re.Match[str], today: date) -> Period:
 
 
 def _read_year_or_month(found: re.Match[str], _: date) -> Period:
-    first = date(int(found["year"]), int(found["month"] or 1), 1)
-    return unit_around("month" if found["month"] else "year", first)
+    return unit_around("month" if found["month"] else "year", date(int(found["year"]), int(found["month"] or 1), 1))
 
 
 def _read_part_of_month(found: re.Match[str], today: date) -> Period:
@@ -414,7 +408,13 @@ def _list_rules() -> Iterator[TimeRule]:
         rf"\b(?P<side>in|since|during|before|over) (?!spring){_SEASON}(?P<which>)(?P<year>){no_name}",
         _read_season,
     )
-    yield TimeRule(("recently", "lately"), r"\b(?:recently|lately)\b", _read_recently, "since", is_of_tasks=True)
+    yield TimeRule(
+        ("recently", "lately"),
+        r"\b(?:recently|lately)\b",
+        lambda _, today: (today - timedelta(days=14), today),
+        "since",
+        is_of_tasks=True,
+    )
 
 
 RULES = tuple((rule, LazyPattern(rule.source, words=rule.words)) for rule in _list_rules())

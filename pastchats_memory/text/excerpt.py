@@ -23,8 +23,7 @@ def excerpt(text: str, weights: Mapping[str, float], width: int) -> str:
     text = text.strip()
     if len(text) <= width:
         return text
-    start = _find_densest(text, weights, width)
-    return _cut(text, start, width)
+    return _cut(text, _find_densest(text, weights, width), width)
 
 
 def _find_densest(text: str, weights: Mapping[str, float], width: int) -> int:

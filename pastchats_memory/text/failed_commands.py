@@ -166,6 +166,14 @@ def list_words(part: Part, project: str) -> Iterator[str]:
     `-t tsx` is a type, and `tsx` alone a word to look for; `npm run e2e` is no `npm install e2e`.
     """
     before = ""
+    with_commands = {
+        *command_words("runners"),
+        *command_words("message-programs"),
+        "docker",
+        "kubectl",
+        "pip",
+        "podman",
+    }
     for word in part.words:
         name, mark, value = word.partition("=")
         if word.startswith("-") and len(word) > 1:
@@ -175,11 +183,7 @@ def list_words(part: Part, project: str) -> Iterator[str]:
             before = "" if mark else name
         else:
             yield _put_behind(before, word, project)
-            before = word if part.program in _programs_with_commands() else ""
-
-
-def _programs_with_commands() -> frozenset[str]:
-    return command_words("runners") | command_words("message-programs") | {"docker", "kubectl", "pip", "podman"}
+            before = word if part.program in with_commands else ""
 
 
 def _put_behind(before: str, value: str, project: str) -> str:

@@ -182,12 +182,12 @@ def classify_check(command: str, output: str = "") -> Family | None:
     if _SET_ASIDE.search(command):
         return None
     bare = _HEREDOC.sub(lambda found: found[0] if found["shell"] else " ", command)
-    run = _ARGUMENT.sub(_unquote, _MESSAGE.sub(" ", bare))
-    parts = reversed(_SEPARATORS.split(run))
+    parts = reversed(_SEPARATORS.split(_ARGUMENT.sub(_unquote, _MESSAGE.sub(" ", bare))))
     family = _first(_find_family(part.split()[:_MOST_WORDS]) for part in parts if not _ASKS_PROGRAM.search(part))
     if family is None and _ASKS_PROGRAM.search(command):
         return None
-    return family or ("test" if _ends_with_summary(output) and not (command and is_read_only(command)) else None)
+    has_summary = bool(output) and _TEST_SUMMARY.search(output[-_LAST_CHARACTERS:])
+    return family or ("test" if has_summary and not (command and is_read_only(command)) else None)
 
 
 def _unquote(found: re.Match[str]) -> str:
@@ -195,10 +195,6 @@ def _unquote(found: re.Match[str]) -> str:
     shell = found["shell"] or ""
     words = found[0][len(shell) + 1 : -1]
     return f";{words};" if shell else _SEPARATORS.sub("_", words)
-
-
-def _ends_with_summary(output: str) -> bool:
-    return bool(output) and bool(_TEST_SUMMARY.search(output[-_LAST_CHARACTERS:]))
 
 
 def hides_failure(command: str, output: str) -> bool:

@@ -52,8 +52,7 @@ def name_media(text: str) -> str:
 
 def _name_uri(found: re.Match[str]) -> str:
     base64 = found["base64"]
-    size = len(base64) * 3 // 4 if base64 else len(found[0])
-    return _name(found["type"].lower(), size)
+    return _name(found["type"].lower(), len(base64) * 3 // 4 if base64 else len(found[0]))
 
 
 def _name_run(found: re.Match[str]) -> str:

@@ -75,8 +75,7 @@ def is_resuming(text: str) -> bool:
     found = [
         part for word in WORD.findall(separate_spaceless(text.lower())) for part in _split_listed(word, asking | others)
     ]
-    allowed = asking | others | FUNCTION_WORDS
-    return not asking.isdisjoint(found) and allowed.issuperset(found)
+    return not asking.isdisjoint(found) and (asking | others | FUNCTION_WORDS).issuperset(found)
 
 
 def _split_listed(word: str, listed: frozenset[str]) -> list[str]:

@@ -58,8 +58,7 @@ def type_of(raw: str, *, has_parent: bool = False) -> str:
 
     A bug is a task. A task with a parent and without a word is a subtask.
     """
-    known = _TYPE_OF.get(folded(raw))
-    return known or ("subtask" if has_parent and folded(raw) in ("", "task") else "task")
+    return _TYPE_OF.get(folded(raw)) or ("subtask" if has_parent and folded(raw) in ("", "task") else "task")
 
 
 def priority_of(raw: object) -> int | None:

@@ -271,8 +271,7 @@ def _caches(named: str | None, environment: Mapping[str, str]) -> tuple[Path, ..
         cache = _folder(environment, "XDG_CACHE_HOME")
         own = Path(absolute(named, Path.cwd())) if named else cache / FOLDER / "models"
         hub_home = environment.get("HF_HOME") or str(cache / "huggingface")
-        hub = environment.get("HF_HUB_CACHE") or str(Path(hub_home) / "hub")
-        return own, Path(hub).expanduser()
+        return own, Path(environment.get("HF_HUB_CACHE") or str(Path(hub_home) / "hub")).expanduser()
     except (UsageFault, RuntimeError, OSError):
         return ()
 

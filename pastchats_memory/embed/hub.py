@@ -54,8 +54,7 @@ def _list_snapshots(repository: Path) -> list[Path]:
     except OSError:
         main = ""
     try:
-        folders = list((repository / "snapshots").iterdir())
-        newest = sorted(folders, key=lambda folder: -folder.stat().st_mtime)
+        newest = sorted((repository / "snapshots").iterdir(), key=lambda folder: -folder.stat().st_mtime)
     except OSError:
         return []
     return sorted(newest, key=lambda folder: folder.name != main)

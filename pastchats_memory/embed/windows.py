@@ -52,8 +52,7 @@ class Windows:
 
     def encode(self, texts: Sequence[str]) -> list[Ids]:
         """Return the ids of each text, special ones included, of shape (tokens,) and at most a window long."""
-        most = self.tokens * CHARACTERS_A_TOKEN
-        cut = [repair_surrogates(text[:most]) for text in texts]
+        cut = [repair_surrogates(text[: self.tokens * CHARACTERS_A_TOKEN]) for text in texts]
         return [np.array(encoding.ids, np.int64) for encoding in self._tokenizer.encode_batch(cut)]
 
     def encode_pairs(self, question: str, texts: Sequence[str]) -> list[tuple[Ids, Ids]]:
@@ -83,8 +82,7 @@ def _window(folder: Path) -> int:
     config = read_object(folder / "tokenizer_config.json")
     limits = [config.get("model_max_length"), config.get("max_length")]
     limits.append(read_object(folder / "sentence_bert_config.json").get("max_seq_length"))
-    real = [limit for limit in limits if type(limit) is int and 0 < limit <= LONGEST_LIMIT]
-    return min(real, default=USUAL_WINDOW)
+    return min((limit for limit in limits if type(limit) is int and 0 < limit <= LONGEST_LIMIT), default=USUAL_WINDOW)
 
 
 def _special_tokens(folder: Path) -> list[Any]:

@@ -44,7 +44,10 @@ def split_episodes(turns: Iterable[T]) -> Iterator[list[T]]:
     """Yield the episodes of one conversation, whose turns are in order."""
     episode: list[T] = []
     for turn in turns:
-        if is_user_turn(turn) and episode and (is_answered(episode[-1]) or _is_stopped(episode[-1], turn)):
+        last = episode[-1] if episode and is_user_turn(turn) else None
+        # A prompt that was stopped, and not only sent once more, ends its episode.
+        is_stopped = last and not STOPPED.isdisjoint(list_recorded(last, "flags")) and last.content != turn.content
+        if last and (is_stopped or is_answered(last)):
             yield episode
             episode = []
         episode.append(turn)
@@ -77,11 +80,6 @@ def find_request(episode: Sequence[T]) -> T:
         key=lambda turn: (turn.metadata.get("kind") != "command", len(turn.content)),
         default=episode[0],
     )
-
-
-def _is_stopped(turn: Utterance, following: Utterance) -> bool:
-    """Return whether the prompt was stopped, and not only sent once more."""
-    return not STOPPED.isdisjoint(list_recorded(turn, "flags")) and turn.content != following.content
 
 
 def list_recorded(turn: Utterance, key: str) -> list[str]:

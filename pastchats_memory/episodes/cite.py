@@ -85,15 +85,12 @@ class Verified(NamedTuple):
 def cite_hits(database: Database, hits: Sequence[Hit]) -> list[Hit]:
     """Return the hits with checked citations, each at its best place."""
     turns = [int(hit.id) for hit in hits if hit.task is None]
-    tasks = [hit.task.id for hit in hits if hit.task is not None]
-    places = citations.places(database, turns, tasks)
+    places = citations.places(database, turns, [hit.task.id for hit in hits if hit.task is not None])
     files = CitedFiles(MAX_WAITING_BYTES)
     checked = []
     for hit in hits:
-        is_task = hit.task is not None
-        key = (is_task, int(hit.id) if hit.task is None else hit.task.id)
-        text = hit.content if hit.task is None else hit.task.title
-        best = files.find_best(places.get(key, ()), text)
+        key = (hit.task is not None, int(hit.id) if hit.task is None else hit.task.id)
+        best = files.find_best(places.get(key, ()), hit.content if hit.task is None else hit.task.title)
         if best is None:
             checked.append(hit)
         else:

@@ -238,8 +238,7 @@ def select_changes(changes: Sequence[Changed], start: str | None, end: str | Non
     """Return the last change of each task from start until end, in order; none without both times."""
     if not changes or start is None or end is None:
         return []
-    latest = {one.task: one for one in changes if start <= one.at < end}
-    return sorted(latest.values(), key=lambda one: one.at)
+    return sorted({one.task: one for one in changes if start <= one.at < end}.values(), key=lambda one: one.at)
 
 
 def derive_ending(

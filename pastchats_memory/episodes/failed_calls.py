@@ -130,7 +130,8 @@ def _order_calls(turns: Sequence[RecordedTurn]) -> tuple[list[CallStep], list[_R
             matched.append((row, place))
         for place, (tool, subject) in enumerate(called):
             result = next((row for row, at in reversed(matched) if at == place), None)
-            command = (_find_command(result) or subject) if is_shell(tool) else ""
+            whole = result.content[2:].partition("\n")[0] if result and result.content.startswith("$ ") else ""
+            command = (whole or subject) if is_shell(tool) else ""
             if subject and (command or is_editor(tool)):
                 words = strip_surroundings(command) if command else f"a change of {subject}"
             else:
@@ -171,11 +172,6 @@ def _group_results(turns: Sequence[RecordedTurn]) -> Iterator[tuple[RecordedTurn
 def has_failed(turn: RecordedTurn) -> bool:
     """Return whether a result is that of a failed or refused call."""
     return turn.metadata.get("kind") == "error" or REFUSED in turn.content
-
-
-def _find_command(row: RecordedTurn | None) -> str:
-    """Return the command of a result, which has more of it than the list of calls."""
-    return row.content[2:].partition("\n")[0] if row and row.content.startswith("$ ") else ""
 
 
 def _find_call(row: RecordedTurn, called: Sequence[tuple[str, str]]) -> int | None:

@@ -149,7 +149,11 @@ def make_digest(database: Database, filters: Filters, tasks: Sequence[StoredTask
         for name, found in shown.items()
         for one in found
     ]
-    lines += [DigestLine("open", task.project, task.title, _describe_task(task), task.status) for task in tasks]
+    for task in tasks:
+        attempt = Attempt(
+            f"t:{task.key}", task.title, "", "unknown", "", task.timestamp, task.source_path, task.source_line
+        )
+        lines.append(DigestLine("open", task.project, task.title, attempt, task.status))
     lines.sort(key=lambda line: (SECTIONS.index(line.section), line.project, line.attempt.timestamp or ""))
     more = {name: len(found) - len(shown[name]) for name, found in sections.items()}
     return Digest(filters.since, filters.until, tuple(lines), more, _count(episodes), warnings)
@@ -304,7 +308,3 @@ def _cite(database: Database, episodes: Iterable[Ended]) -> dict[int, Attempt]:
     items = turns.items(database, list(endings))
     cited = cite_attempts(database, [load_attempt(database, item, endings[item.id]) for item in items])
     return {int(id_): attempt for id_, attempt in cited.items()}
-
-
-def _describe_task(task: StoredTask) -> Attempt:
-    return Attempt(f"t:{task.key}", task.title, "", "unknown", "", task.timestamp, task.source_path, task.source_line)

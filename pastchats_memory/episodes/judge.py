@@ -208,7 +208,8 @@ def find_quotation(text: str, quoted: str, least: int = MIN_QUOTATION) -> tuple[
     at = plain.text.rfind(words) if words else -1
     while at >= 0:
         start, end = _original_place(plain, at), _original_place(plain, at + len(words) - 1) + 1
-        is_enough = _weigh(words) >= least or _is_line(text, start, end)
+        weight = sum(WIDE_WEIGHT if character >= WIDE else 1 for character in words)
+        is_enough = weight >= least or _is_line(text, start, end)
         if is_enough and _is_whole(plain.text, at, at + len(words)):
             return start, end - start
         at = plain.text.rfind(words, 0, at + len(words) - 1)
@@ -246,9 +247,4 @@ def _is_whole(text: str, start: int, end: int) -> bool:
 def _is_line(text: str, start: int, end: int) -> bool:
     """Return whether only punctuation stands on the lines beside the quotation."""
     before, behind = text[max(0, start - LINE_REACH) : start], text[end : end + LINE_REACH]
-    line = before.rpartition("\n")[2] + behind.partition("\n")[0]
-    return not any(character.isalnum() for character in line)
-
-
-def _weigh(words: str) -> int:
-    return sum(WIDE_WEIGHT if character >= WIDE else 1 for character in words)
+    return not any(character.isalnum() for character in before.rpartition("\n")[2] + behind.partition("\n")[0])

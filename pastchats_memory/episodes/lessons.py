@@ -49,8 +49,7 @@ def _find_solution(group: Sequence[Ended]) -> tuple[list[Ended], Ended] | None:
     failed = [one for one in group if one.ending.outcome in FAILURES]
     if len(failed) < MIN_FAILURES:
         return None
-    after = group[group.index(failed[-1]) + 1 :]
-    return next(((failed, one) for one in after if one.ending.outcome == "worked"), None)
+    return next(((failed, one) for one in group[group.index(failed[-1]) + 1 :] if one.ending.outcome == "worked"), None)
 
 
 def group_by_problem(database: Database, episodes: Sequence[Ended]) -> list[list[Ended]]:
@@ -94,8 +93,7 @@ def _pair_similar(database: Database, episodes: Sequence[Ended]) -> list[tuple[i
 def _pair_by_error(database: Database, episodes: Sequence[Ended]) -> list[tuple[int, int]]:
     """Return places of a failed episode and a dated one of the same project whose request shares its error."""
     dated = [place for place, one in enumerate(episodes) if one.timestamp is not None]
-    failed = [place for place in dated if episodes[place].ending.outcome in FAILURES]
-    errors = _load_errors(database, episodes, failed)
+    errors = _load_errors(database, episodes, [place for place in dated if episodes[place].ending.outcome in FAILURES])
     projects = {episodes[place].conversation[0] for place, found in errors.items() if found}
     rest = [place for place in dated if place not in errors and episodes[place].conversation[0] in projects]
     errors |= _load_errors(database, episodes, rest)

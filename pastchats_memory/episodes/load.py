@@ -51,11 +51,9 @@ def present_outcome(database: Database, ending: Ending) -> Outcome:
     """Return the outcome with the present line of each quotation; an unknown one quotes the next message."""
     is_known = ending.outcome != "unknown"
     quotations = [shown for shown in ending.evidence if is_known or shown.turn_index > ending.last_index]
-    quoted = turns.items(database, [shown.id for shown in quotations])
-    items = {item.id: item for item in cite_items(database, quoted)}
+    items = {item.id: item for item in cite_items(database, turns.items(database, [shown.id for shown in quotations]))}
     evidence = tuple(_cite_quotation(items[shown.id], shown.text) for shown in quotations if shown.id in items)
-    has_signal = is_known or ending.signal == SIGNAL
-    return Outcome(ending.outcome, evidence, ending.signal if has_signal else "")
+    return Outcome(ending.outcome, evidence, ending.signal if is_known or ending.signal == SIGNAL else "")
 
 
 def _cite_quotation(item: Item, quotation: str) -> Evidence:

@@ -221,12 +221,7 @@ def _find_choices(text: str, *, names_only: bool = False) -> set[str]:
 
 def _tokens(text: str) -> list[str]:
     found = _TOKEN.findall(blank_spaceless(text))
-    return [*(word.lower().rstrip(".-/").removesuffix("'s") for word in found), *_find_pairs(text)]
-
-
-def _find_pairs(text: str) -> list[str]:
-    """Return the pairs of letters of scripts without spaces; endings, particles and words of doing are no subject."""
-    return ngrams(_NO_PAIR.sub(" ", text))
+    return [*(word.lower().rstrip(".-/").removesuffix("'s") for word in found), *ngrams(_NO_PAIR.sub(" ", text))]
 
 
 def _stem(word: str) -> str:

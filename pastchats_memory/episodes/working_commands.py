@@ -174,8 +174,7 @@ def _is_for(command: str, checks: Collection[str]) -> bool:
 def _is_undone(used: _UsedCommand, removed: Mapping[tuple[str, str, str], tuple[str, int]]) -> bool:
     """Return whether a package that the command added was removed after its last run."""
     last = max(one.when for one in used.uses)
-    added = _packages(used.uses[0].last.command, _ADDS)
-    return any(removed.get((used.project, *one), last) > last for one in added)
+    return any(removed.get((used.project, *one), last) > last for one in _packages(used.uses[0].last.command, _ADDS))
 
 
 def _packages(command: str, verbs: Collection[str]) -> set[tuple[str, str]]:

@@ -181,10 +181,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Resolve as click does, and suggest the nearest name.
-
-        Click itself would import every command.
-        """
+        """Resolve as click does, and suggest the nearest name. Click itself would import every command."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:
@@ -373,10 +370,7 @@ def _in_plain_words(message: str) -> str:
 
 
 def _discard_stdout() -> None:
-    """Redirect stdout to nowhere.
-
-    Its reader is gone, and flushing the rest would raise again at the end.
-    """
+    """Redirect stdout to nowhere. Its reader is gone, and flushing the rest would raise again at the end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -112,8 +112,7 @@ def prune(memory: Memory, before: str) -> CommandResult:
 
     Turns and notes without a time stay, and so do tasks. `forget --list` shows it and `forget --undo` undoes it.
     """
-    found = memory.prune(before, dry_run=True)
-    return _forget(found, lambda: memory.prune(before), PruneFoundBody, PruneForgottenBody)
+    return _forget(memory.prune(before, dry_run=True), lambda: memory.prune(before), PruneFoundBody, PruneForgottenBody)
 
 
 @ask_memory("purge", "pastchats-memory purge", "pastchats-memory purge --yes --json")

@@ -20,10 +20,7 @@ def command() -> int:
 
 
 def page() -> str:
-    """Return the manual page.
-
-    Its macros are those of man(7), https://man7.org/linux/man-pages/man7/man.7.html.
-    """
+    """Return the manual page. Its macros are those of man(7), https://man7.org/linux/man-pages/man7/man.7.html."""
     context = click.Context(program, info_name="pastchats-memory", **program.context_settings)
     summary, _, rest = _plain(program.help).partition("\n")
     parts = [

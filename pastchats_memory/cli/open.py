@@ -153,8 +153,7 @@ def _edit(path: str, line: int) -> list[str]:
     """Return the command that opens a file at a line. Raises UsageFault without an editor."""
     editor = _editor()
     if not editor:
-        where = sanitise(f"{path}:{line}")
-        raise UsageFault(f"no editor is set; the source is {where}", "Set one: export EDITOR=nano")
+        raise UsageFault(f"no editor is set; the source is {sanitise(f'{path}:{line}')}", "Set one: export EDITOR=nano")
     return _point_at(editor, path, line)
 
 

@@ -76,7 +76,9 @@ class Picker:
         self._preview: StyleAndTextTuples = []
         self._status = HELP
         self._query = Buffer(multiline=False, on_text_changed=lambda _: self._search_soon())
-        self._list = FormattedTextControl(self._render_list, focusable=True, get_cursor_position=self._find_cursor)
+        self._list = FormattedTextControl(
+            self._render_list, focusable=True, get_cursor_position=lambda: Point(0, self._chosen)
+        )
         self._pending = self._searched = 0
         """Numbers of the last change of the query, and of the one whose results are shown."""
         self.application: Application[list[str] | None] = Application(
@@ -123,15 +125,13 @@ class Picker:
             outcome = "" if outcome == "unknown" else outcome
             lines.append((style or "class:faint", f"{describe_age(hit.timestamp):>4} "))
             lines.append((style or f"class:{outcome or 'faint'}", f"{outcome:7} "))
-            lines.append((style or "class:faint", f"{escape_name(_name_agent(hit))[:11]:11} "))
+            agent = "task" if hit.task is not None else str(hit.metadata.get("format", ""))
+            lines.append((style or "class:faint", f"{escape_name(agent)[:11]:11} "))
             lines.append((style, escape_name(self._titles[hit.id])))
             lines.append((style or "class:faint", f" · {escape_name(hit.source_project)}\n"))
         if not self._hits:
             lines.append(("class:faint", "Nothing found." if self._query.text.strip() else "Nothing is indexed yet."))
         return lines
-
-    def _find_cursor(self) -> Point:
-        return Point(0, self._chosen)
 
     # Keys
 
@@ -282,17 +282,12 @@ def _shorten(text: str) -> str:
 
 
 def _shorten_to_lines(text: str) -> str:
-    lines = text[:BRIEF].strip().split("\n")
-    short = "\n".join(lines[:BRIEF_LINES])
+    short = "\n".join(text[:BRIEF].strip().split("\n")[:BRIEF_LINES])
     return sanitise(short) + ("" if short == text.strip() else " …")
 
 
 def _read_filters(query: str) -> dict[str, str]:
     return {found[1]: found[2] or found[3] or "" for found in FILTER.finditer(query)}
-
-
-def _name_agent(hit: Hit) -> str:
-    return "task" if hit.task is not None else str(hit.metadata.get("format", ""))
 
 
 def describe_age(timestamp: str | None, now: datetime | None = None) -> str:

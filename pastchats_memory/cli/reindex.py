@@ -69,8 +69,7 @@ def _embeddings(memory: Memory, model: str | None) -> tuple[ReindexReport, str]:
         try:
             report = memory.reindex_embeddings(model, progress)
         except KeyboardInterrupt:
-            left = memory.status().pending
-            rows = counted(left, "row")
+            rows = counted(memory.status().pending, "row")
             notify(f"\nStopped. The old vectors answer; {rows} await new ones. Run the same command to go on.")
             raise
     before = f", until now {report.previous_model}" if report.previous_model not in (None, report.model) else ""

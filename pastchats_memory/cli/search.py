@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -51,7 +52,7 @@ def command(memory: Memory, query: str, explain: bool, **how: Any) -> CommandRes
         lambda: list_hits(
             hits,
             memory.outcomes_of(hits) if how["outcome"] or how["team"] else {},
-            _fold,
+            partial(hanging, under=len(INDENT)),
             explain=explain,
             is_first=how["page"] == 1,
         ),
@@ -61,7 +62,3 @@ def command(memory: Memory, query: str, explain: bool, **how: Any) -> CommandRes
         is_folded=True,
         leads_back=not how["team"],
     )
-
-
-def _fold(line: str) -> str:
-    return hanging(line, under=len(INDENT))

@@ -206,11 +206,10 @@ def serve(
         report(f"Chats that are sent here go on to {upstream.host}, with what is remembered of their question.")
     with listen(address) as listener:
         port = listener.getsockname()[1]
-        url = f"http://{_host_of_url(address.host)}:{port}"
+        url = f"http://{f'[{address.host}]' if ':' in address.host else address.host}:{port}"
         sessions = Sessions(f"http://127.0.0.1:{port}" if address.host in EVERY_ADDRESS else url, port, report)
         token = open_token(config, is_new=with_new_token)
-        memory = OpenMemory(config, report)
-        app = make_application(memory, token.read, upstream, sessions, only_loopback_names=local)
+        app = make_application(OpenMemory(config, report), token.read, upstream, sessions, only_loopback_names=local)
         report(
             f"Serving on {url} (end with Ctrl-C); described at /openapi.json, for programs with the token in {token.place}"
         )
@@ -226,10 +225,6 @@ def serve(
         signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn stops at SIGTERM, and then raises it once more
         with opening(state_folder(), sessions.link) if opens_page else nullcontext():
             server.run(sockets=[listener])
-
-
-def _host_of_url(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
 
 
 def listen(address: Address) -> socket.socket:

@@ -184,10 +184,7 @@ def _select_headers(reply: httpx.Response) -> dict[str, str]:
 def _answer(
     upstream: Upstream, reply: httpx.Response, body: bytes, headers: Mapping[str, str], added: Mapping[str, object]
 ) -> Response:
-    """Return the endpoint's answer with further keys.
-
-    Refusals pass through, failures become errors.
-    """
+    """Return the endpoint's answer with further keys. Refusals pass through, failures become errors."""
     status = reply.status_code
     if status in (401, 403) and upstream.key is not None:
         raise upstream.make_error(f"it refuses the configured key (HTTP {status})")
@@ -208,10 +205,7 @@ def _answer(
 
 
 def _read_complaint(body: bytes) -> str:
-    """Return the endpoint's own error message on one line.
-
-    It is empty if its form is not a usual one.
-    """
+    """Return the endpoint's own error message on one line; empty if its form is not a usual one."""
     try:
         message = orjson.loads(body)
     except orjson.JSONDecodeError:

@@ -103,8 +103,7 @@ class Guard:
         except TimeoutError:
             if not started:
                 problem = f"no answer within {self._admission.seconds} seconds"
-                late = RequestError(504, "timeout", problem, "Ask for less.")
-                await answer_error(late)(scope, receive, send)
+                await answer_error(RequestError(504, "timeout", problem, "Ask for less."))(scope, receive, send)
         finally:
             self._running -= 1
 
@@ -160,8 +159,7 @@ def require_json(headers: Headers) -> None:
     """
     types = headers.getlist("content-type")
     if len(types) != 1 or types[0].partition(";")[0].strip().lower() != "application/json":
-        hint = "Send `Content-Type: application/json`."
-        raise RequestError(415, "usage", "the body is not declared as JSON", hint)
+        raise RequestError(415, "usage", "the body is not declared as JSON", "Send `Content-Type: application/json`.")
 
 
 async def _receive_body(headers: Headers, receive: Receive) -> Receive:

@@ -202,8 +202,7 @@ class Route:
 
 def _answer_search(memory: Memory, given: Arguments) -> Body:
     if given["limit"] * given["page"] > MOST_HITS:
-        message = f"there is no such page: limit × page is at most {MOST_HITS}"
-        raise RequestError(404, "not_found", message, NARROWER)
+        raise RequestError(404, "not_found", f"there is no such page: limit × page is at most {MOST_HITS}", NARROWER)
     hits = memory.search(**given)
     return build_search(hits, memory.resume_lines(hits))
 

@@ -207,8 +207,7 @@ class Tools:
         if text is None:
             id = _choose_id(id, taskId)  # noqa: A001 - the argument's name
         if id is not None and id.isdecimal():
-            item = _require(next(iter(self.memory.show(id, neighbours=0)), None), id)
-            near = tasks.find_duplicates(item.content)
+            near = tasks.find_duplicates(_require(next(iter(self.memory.show(id, neighbours=0)), None), id).content)
         else:
             near = tasks.find_similar(id.removeprefix("t:")) if id is not None else tasks.find_duplicates(text or "")
         found = [one for one in near if threshold is None or one.match.score >= threshold]
@@ -326,8 +325,7 @@ class Tools:
         timestamp: Annotated[str | None, Field(description="ISO 8601; now by default.")] = None,
     ) -> Annotated[CallToolResult, brief.StoredAnswer]:
         """Store one turn of the present conversation. Its copy in a transcript will be the same item."""
-        memory = self.memory
-        stored = memory.store_turn(role, content, conversation_id, event_id, project, timestamp, client="mcp")
+        stored = self.memory.store_turn(role, content, conversation_id, event_id, project, timestamp, client="mcp")
         text = f"{'Stored' if stored.is_new else 'Known already'}: id {stored.id}"
         return _answer(text, to_json(stored, brief.StoredAnswer))
 
@@ -336,8 +334,7 @@ class Tools:
         self, paths: Annotated[list[str], Field(min_length=1, description="Below the histories of this machine.")]
     ) -> Annotated[CallToolResult, brief.IndexAnswer]:
         """Index transcripts: files and folders in the usual places or below the configured `roots`."""
-        report = self.memory.index(_check_paths(paths))
-        body = to_json(report, brief.IndexAnswer)
+        body = to_json(self.memory.index(_check_paths(paths)), brief.IndexAnswer)
         return _answer(f"{body['turns_added']} turns added from {body['files_taken']} files.", body)
 
 

@@ -65,7 +65,7 @@ from pastchats_memory.model import (
 )
 from pastchats_memory.model import TYPES as TASK_TYPES
 from pastchats_memory.search.hits import add_snippet
-from pastchats_memory.search.pipeline import Rerank, search, search_with_terms
+from pastchats_memory.search.pipeline import search, search_with_terms
 from pastchats_memory.search.request import EVEN_BALANCE, Request
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.store.errors import HINT_DAMAGED
@@ -279,7 +279,7 @@ class Memory:
             return self.team.search(request)
         late = self._catch_up_outcomes(filters)
         with self._open_snapshot() as database:
-            hits = search(database, self._model(), request, self._make_rerank(is_wanted=rerank))
+            hits = search(database, self._model(), request, self._cross_encoder().scores if rerank else None)
             cited = mark_superseded(database, cite_hits(database, hits))
         return Hits(cited, (*hits.warnings, *late), hits.time_read)
 
@@ -897,8 +897,7 @@ class Memory:
         from pastchats_memory.episodes.judge import list_episodes
         from pastchats_memory.search.no_results import explain_empty
 
-        wanted = outcome or (",".join(OUTCOMES) if judged else "unknown")
-        filters = build_filters(project=project, outcome=wanted)
+        filters = build_filters(project=project, outcome=outcome or (",".join(OUTCOMES) if judged else "unknown"))
         late = self._catch_up_outcomes(filters)
         with self._open_snapshot() as database:
             found = list_episodes(database, filters, limit, judged=judged)
@@ -1087,8 +1086,7 @@ class Memory:
         """Return the histories on this machine, and the indexed files of which some lines or all were not understood."""
         from pastchats_memory.ingest.overview import list_unread, overview
 
-        places = overview(self._database, find_histories(), build_file_filter(self.config))
-        return places, list_unread(self._database)
+        return overview(self._database, find_histories(), build_file_filter(self.config)), list_unread(self._database)
 
     def load_recent(self, limit: int = 24) -> Recent:
         """Return the newest sessions, what is open among them, and how far an index run is."""
@@ -1123,8 +1121,7 @@ class Memory:
         database = self._hide_private()
         known = outcomes.latest_known(database, project, limit)
         worked = [one for one in known if one.ending.outcome == "worked"]
-        conversations = dict.fromkeys(one.conversation for one in worked)
-        titles = [name_conversation(database, *one) for one in conversations]
+        titles = [name_conversation(database, *one) for one in dict.fromkeys(one.conversation for one in worked)]
         return list(dict.fromkeys([*titles, *(name_episode(database, one.text, *one.conversation) for one in worked)]))
 
     def doctor(self) -> list[HealthCheck]:
@@ -1369,9 +1366,6 @@ class Memory:
         """Return a number, or the configured one if it is None."""
         configured: float | None = getattr(self.config, key)
         return configured if number is None else number
-
-    def _make_rerank(self, *, is_wanted: bool) -> Rerank | None:
-        return self._cross_encoder().scores if is_wanted else None
 
     def _find_limits(self) -> SharingLimits:
         """Return what may never leave this machine: private and excluded projects, and excluded files."""

@@ -84,8 +84,7 @@ def survey_histories(config: Config, histories: Sequence[History]) -> Forecast:
     from pastchats_memory.ingest.survey import survey_at
 
     options = index_options(config, None)
-    paths = [one.path for one in histories]
-    return survey_at(config.database, paths, options, PackagedEmbedder(config.threads))
+    return survey_at(config.database, [one.path for one in histories], options, PackagedEmbedder(config.threads))
 
 
 def index_options(

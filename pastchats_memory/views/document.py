@@ -132,19 +132,13 @@ def document_of_hits(query: str, hits: Sequence[Hit], outcomes: Mapping[str, str
             outcomes.get(hit.id, ""),
             outcomes.get(hit.id, ""),
             (),
-            (DocumentPart(hit.role, _facts_of_hit(hit), hit.content, (), format_citation(hit), is_aside=False),),
+            (DocumentPart(hit.role, facts, hit.content, (), format_citation(hit), is_aside=False),),
         )
         for hit in hits
+        for facts in [tuple(filter(None, (format_time(hit.timestamp), f"id {hit.id}")))]
     )
-    return Document(_shorten(query), (f"{len(sections)} result{'' if len(sections) == 1 else 's'}",), sections)
-
-
-def _facts_of_hit(hit: Hit) -> tuple[str, ...]:
-    return tuple(filter(None, (format_time(hit.timestamp), f"id {hit.id}")))
-
-
-def _shorten(text: str) -> str:
-    return one_line(excerpt(text, {}, TITLE_WIDTH)) or "Conversation"
+    title = one_line(excerpt(query, {}, TITLE_WIDTH)) or "Conversation"
+    return Document(title, (f"{len(sections)} result{'' if len(sections) == 1 else 's'}",), sections)
 
 
 # --- Markdown ---------------------------------------------------------------------------------------------------------

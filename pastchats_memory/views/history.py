@@ -80,11 +80,8 @@ def _render_attempt(attempt: Attempt, title: str) -> tuple[str, str]:
 
 def drop_markup(text: str) -> str:
     """Return a text without tags; one that the text talks about, in a code span or behind a word, stays as `‹time›`."""
-    return _ANGLES.sub(_round_off, _TAG.sub(lambda found: found["code"] or " ", text)).strip()
-
-
-def _round_off(found: re.Match[str]) -> str:
-    return f"‹{found['inner']}{'›' if found['end'] else ''}"
+    bare = _TAG.sub(lambda found: found["code"] or " ", text)
+    return _ANGLES.sub(lambda found: f"‹{found['inner']}{'›' if found['end'] else ''}", bare).strip()
 
 
 def _shorten_path(path: str) -> str:

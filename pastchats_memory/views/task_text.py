@@ -34,10 +34,7 @@ BAR_WIDTH = 10
 
 
 def render_score_bar(score: float) -> str:
-    """Draw a score of 0 to 1 as a bar: `[|||||.....]` for 0.5.
-
-    Scores outside are drawn as the nearer end.
-    """
+    """Draw a score of 0 to 1 as a bar: `[|||||.....]` for 0.5. Scores outside are drawn as the nearer end."""
     filled = round(min(max(score, 0.0), 1.0) * BAR_WIDTH)
     return f"[{'|' * filled}{'.' * (BAR_WIDTH - filled)}]"
 

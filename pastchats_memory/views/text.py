@@ -103,14 +103,10 @@ def render_entry(place: int, memory: RecallEntry) -> str:
     if memory.done:
         lines.append(render_actions(memory.done))
     lines += map(render_earlier, memory.before)
-    if memory.asked and not _repeats_title(memory):
+    if memory.asked and " ".join(memory.asked.split()).rstrip(".") != memory.title:
         lines.append(f"{'Asked' if memory.hit.task is None else 'Task'}: > {_escape_links(one_line(memory.asked))}")
     lines.append(f"Source: {_render_entry_sources(memory)}")
     return "\n".join(lines) + "\n"
-
-
-def _repeats_title(memory: RecallEntry) -> bool:
-    return " ".join((memory.asked or "").split()).rstrip(".") == memory.title
 
 
 def _render_title(memory: RecallEntry) -> str:
@@ -312,10 +308,7 @@ def render_commands(commands: Sequence[Command]) -> str:
 
 
 def _list_run_places(commands: Sequence[Command]) -> str:
-    """List the lines where an episode's commands ran, in order.
-
-    A file is named if it is not the episode's own.
-    """
+    """List the lines where an episode's commands ran, in order. A file is named if it is not the episode's own."""
     file = commands[0].episode.source_path
     lines = (
         f"{'' if one.run.source_path == file else f'{escape_name(one.run.source_path)} '}line {one.run.source_line}"
@@ -326,10 +319,7 @@ def _list_run_places(commands: Sequence[Command]) -> str:
 
 
 def render_sheets(sheets: Sequence[Sheet]) -> str:
-    """Render episodes for a reader who judges their outcome.
-
-    All text is quoted, with its source.
-    """
+    """Render episodes for a reader who judges their outcome. All text is quoted, with its source."""
     return "\n".join(_render_sheet(place, sheet) for place, sheet in enumerate(sheets, start=1))
 
 

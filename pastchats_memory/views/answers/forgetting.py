@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from pastchats_memory.fields import At, Count, Flat, View, Warnings, answer, one_of
 from pastchats_memory.maintenance.forget import ForgetResult
@@ -14,10 +14,6 @@ from pastchats_memory.views.forgetting import describe_mentions
 from pastchats_memory.views.to_json import to_json
 
 COUNTS = ("turns", "tasks", "comments", "attachments", "private")
-
-
-def _list_runs(gone: ForgetResult) -> list[dict[str, Any]]:
-    return [] if gone.forgetting is None else [to_json(gone.forgetting)]
 
 
 class FoundFields(View):
@@ -34,7 +30,11 @@ class ForgottenFields(View):
 
     outcome: Annotated[Literal["forgotten"], At("", lambda _: "forgotten")]
     counts: Annotated[ForgetResult, At(""), Flat(COUNTS)]
-    results: Annotated[Sequence[Forgetting], At("", _list_runs), ONE]
+    results: Annotated[
+        Sequence[Forgetting],
+        At("", lambda gone: [] if gone.forgetting is None else [to_json(gone.forgetting)]),
+        ONE,
+    ]
     warnings: Annotated[Warnings, At("mentions", describe_mentions)]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Annotated, NamedTuple
 
 from pastchats_memory.fields import IF_ANY, As, At, Count, Flat, View, answer, one_of
@@ -56,14 +55,10 @@ def build_index_preview(files: Sequence[DryRunFile]) -> IndexPreviewBody:
 SOURCES = Listing("sources/1", "Output of `sources --json`.", SourceReport)
 
 
-def _write_path(path: Path) -> str:
-    return utf8(str(path))
-
-
 class FormatPlaceView(View):
     """A default location of a format's files."""
 
-    path: Annotated[str, At("path", _write_path)]
+    path: Annotated[str, At("path", lambda path: utf8(str(path)))]
     exists: bool
 
 

@@ -316,8 +316,7 @@ def _require_file(path: Path, *, create: bool) -> None:
         with _translate_os_errors(path):
             os.close(os.open(path, os.O_CREAT | os.O_RDONLY, stat.S_IRUSR | stat.S_IWUSR))
     except OSError as fault:
-        explained = explain_os_error(fault, str(path))
-        raise explained or DatabaseMissing(f"{path}: {fault.strerror}", ELSEWHERE) from fault
+        raise explain_os_error(fault, str(path)) or DatabaseMissing(f"{path}: {fault.strerror}", ELSEWHERE) from fault
     else:
         if not stat.S_ISREG(mode):
             kind = "a folder" if stat.S_ISDIR(mode) else "no regular file"
@@ -329,8 +328,7 @@ def _translate_os_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as fault:
-        explained = explain_os_error(fault, str(path))
-        raise explained or DatabaseMissing(f"{path}: {fault.strerror}", ELSEWHERE) from fault
+        raise explain_os_error(fault, str(path)) or DatabaseMissing(f"{path}: {fault.strerror}", ELSEWHERE) from fault
 
 
 def refuse_undecodable(path: Path) -> None:
@@ -406,10 +404,6 @@ def _refuse_upgraded(database: Database) -> None:
         )
 
 
-def _is_older(application: int, version: int) -> bool:
-    return application == EARLY_APPLICATION_ID or (application == APPLICATION_ID and version < SCHEMA_VERSION)
-
-
 def refuse_foreign(database: Database) -> None:
     """Accept only a database of the present schema, or a file without tables that can be made into one.
 
@@ -417,7 +411,7 @@ def refuse_foreign(database: Database) -> None:
     """
     version = database.value("PRAGMA user_version")
     application = database.value("PRAGMA application_id")
-    if _is_older(application, version):
+    if application == EARLY_APPLICATION_ID or (application == APPLICATION_ID and version < SCHEMA_VERSION):
         _keep_log(database)
         raise DatabaseOlder(
             f"{database.path} is of an unreleased older build (its schema version {version})",

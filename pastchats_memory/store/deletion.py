@@ -191,8 +191,7 @@ def forget(database: Database, choice: RowCriteria, chosen: ChosenRows, selector
     """
     if not chosen and choice.before is None:
         return 0
-    now = current_time()
-    writer = TombstoneWriter(database, now, selector, choice.before)
+    writer = TombstoneWriter(database, current_time(), selector, choice.before)
     if choice.before is None:  # else their age is enough
         writer.add_turns(_json(chosen.turns))
     writer.add_marks(_marks_of_tasks(database, chosen))

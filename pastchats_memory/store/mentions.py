@@ -76,8 +76,7 @@ class WordSearch:
     def find_parts(self, text: str) -> set[str]:
         """Return the words that occur in the text; long words also as parts of other words."""
         folded = _fold(text)
-        parts = self._parts(folded)
-        return {word for word in parts if len(word) > LEAST_LETTERS or self._whole[word].search(folded)}
+        return {word for word in self._parts(folded) if len(word) > LEAST_LETTERS or self._whole[word].search(folded)}
 
     def _parts(self, folded: str) -> set[str]:
         return {word for word, part in self._folded.items() if part in folded}

@@ -46,8 +46,7 @@ def fill_pending(database: Database, session: ModelSession, most: int) -> int:
         with vector_transaction(database, session):
             for id_, hash_, content in rows:
                 if vector := encoded[text_hash(content)]:
-                    columns = stored_vector(database, session.name, vector)
-                    database.run(SET_VECTOR, (*columns, id_, hash_))
+                    database.run(SET_VECTOR, (*stored_vector(database, session.name, vector), id_, hash_))
             vectors.catch_up(database)
         left -= len(rows)
     return session.embedded - before

@@ -56,12 +56,9 @@ def find_removed(pieces: Iterable[bytes], removed: Iterable[bytes]) -> set[bytes
     for value in removed:
         blocks = {value[at : at + BLOCK] for at in range(len(value) - BLOCK + 1)} & known.keys()
         near = {piece for block in blocks for piece in known[block]}
-        found |= {run for piece in near for run in _list_runs(piece) if run in value}
+        runs = (piece[at : at + RUN] for piece in near for at in range(len(piece) - RUN + 1))
+        found |= {run for run in runs if run in value}
     return found
-
-
-def _list_runs(piece: bytes) -> Iterator[bytes]:
-    return (piece[at : at + RUN] for at in range(len(piece) - RUN + 1))
 
 
 def read_pages(database: Database) -> Iterator[PageBytes]:

@@ -424,13 +424,11 @@ def _items(database: Database, where: str, values: Sequence[object]) -> list[Ite
     ):
         places[id_].append(Place(path, line, end_line))
     return [
-        Item(*row[:8], orjson.loads(row[8] or "{}"), _own_file_first(places[row[0]], row[1]))  # type: ignore[call-arg] # mypy cannot count a slice
+        Item(  # type: ignore[call-arg] # mypy cannot count a slice
+            *row[:8], orjson.loads(row[8] or "{}"), tuple(sorted(places[row[0]], key=lambda of: of.path != row[1]))
+        )
         for row in rows
     ]
-
-
-def _own_file_first(places: list[Place], source_path: str) -> tuple[Place, ...]:
-    return tuple(sorted(places, key=lambda place: place.path != source_path))
 
 
 def _fields(prompt: Prompt) -> tuple[object, ...]:
@@ -513,8 +511,7 @@ def _find_copied(database: Database, new: Sequence[Prompt], same: Mapping[str, _
     wanted = {prompt.echo_hash: prompt.content_hash for prompt in new if prompt.echo_hash is not None}
     if not wanted:
         return {}
-    listed = (orjson.dumps(list(wanted)).decode(),)
-    found = _stored(database, "p.echo_hash IN (SELECT value FROM json_each(?))", listed)
+    found = _stored(database, "p.echo_hash IN (SELECT value FROM json_each(?))", (orjson.dumps(list(wanted)).decode(),))
     return {wanted[str(row.fields[_ECHO])]: row for content_hash, row in found if content_hash not in same}
 
 

@@ -268,8 +268,7 @@ def _applied(database: Database, engine: str) -> int:
 
 
 def _set_applied(database: Database, engine: str, seq: int) -> None:
-    written = (f"{engine}_applied", str(seq))
-    database.run("INSERT OR REPLACE INTO embedding_meta(key, value) VALUES (?, ?)", written)
+    database.run("INSERT OR REPLACE INTO embedding_meta(key, value) VALUES (?, ?)", (f"{engine}_applied", str(seq)))
 
 
 def _list_changes(database: Database, engine: str, most: int) -> list[tuple[int, int]]:
@@ -371,8 +370,7 @@ def catch_up(database: Database, engines: Sequence[str] = (), *, most: int | Non
     for engine, listed in changes.items():
         if listed:
             _set_applied(database, engine, listed[-1][0])
-    done = min(_applied(database, engine) for engine in ENGINES)
-    database.run("DELETE FROM vector_changes WHERE seq <= ?", (done,))
+    database.run("DELETE FROM vector_changes WHERE seq <= ?", (min(_applied(database, engine) for engine in ENGINES),))
 
 
 STEP = 2000

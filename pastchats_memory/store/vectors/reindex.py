@@ -216,8 +216,7 @@ def reindex_embeddings(
     def embed_missing(*, alone: bool) -> None:
         nonlocal embedded
         for texts in missing_texts(database, BATCH):
-            made = zip(texts, map(vectors.encode, session.embed(texts.values())), strict=True)
-            encoded = list(made)
+            encoded = list(zip(texts, map(vectors.encode, session.embed(texts.values())), strict=True))
             if alone:
                 add_vectors(database, name, version, encoded)
             else:
@@ -235,5 +234,4 @@ def reindex_embeddings(
         rows = switch(database, name, version, session.dim)
     clear(database)
     vectors.catch_up_in_steps(database)
-    duration = time.monotonic() - start
-    return ReindexReport(name, session.dim, previous, rows, embedded, rows - embedded, duration)
+    return ReindexReport(name, session.dim, previous, rows, embedded, rows - embedded, time.monotonic() - start)

@@ -18,16 +18,8 @@ from pastchats_memory.memory import Memory, questions
 from pastchats_memory.memory.questions import Argument, Question, list_arguments
 from pastchats_memory.model import leads_to_task
 from pastchats_memory.search.request import MOST_HITS
+from pastchats_memory.views.answers import search
 from pastchats_memory.views.answers.errors import HealthBody
-from pastchats_memory.views.answers.search import (
-    HOW,
-    LESSONS,
-    SHOW,
-    build_context,
-    build_recall,
-    build_search,
-    build_semantic,
-)
 from pastchats_memory.views.answers.tasks import TaskBody, build_shown_task
 from pastchats_memory.views.to_json import to_json
 
@@ -204,19 +196,19 @@ def _answer_search(memory: Memory, given: Arguments) -> Body:
     if given["limit"] * given["page"] > MOST_HITS:
         raise RequestError(404, "not_found", f"there is no such page: limit × page is at most {MOST_HITS}", NARROWER)
     hits = memory.search(**given)
-    return build_search(hits, memory.resume_lines(hits))
+    return search.build_search(hits, memory.resume_lines(hits))
 
 
 def _answer_recall(memory: Memory, given: Arguments) -> Body:
     block = memory.recall(**given)
-    return build_recall(block, given.get("budget", memory.budget), memory.resume_lines(block.hits))
+    return search.build_recall(block, given.get("budget", memory.budget), memory.resume_lines(block.hits))
 
 
 def _answer_item(memory: Memory, given: Arguments) -> Body | None:
     if leads_to_task(given["id"]):
         return _show_task(memory, given["id"])
     shown = memory.show_with_outcomes(given["id"], given["neighbours"])
-    return SHOW.build(shown) if shown else None
+    return search.SHOW.build(shown) if shown else None
 
 
 def _show_task(memory: Memory, id_: str) -> Body | None:
@@ -229,7 +221,7 @@ ROUTES = (
         "/api/v1/search/semantic",
         "The nearest by meaning, with scores and short excerpts",
         ("semantic/1",),
-        lambda memory, given: build_semantic(memory.search(mode="semantic", **given)),
+        lambda memory, given: search.build_semantic(memory.search(mode="semantic", **given)),
         tuple(parameter for name in _SEMANTIC for parameter in ask_for(questions.SEARCH) if parameter.name == name),
     ),
     Route("/search", "Ranked turns, notes and tasks", ("search/1",), _answer_search, ask_for(questions.SEARCH)),
@@ -238,21 +230,21 @@ ROUTES = (
         "/lessons",
         "What failed repeatedly, and what ended it",
         ("lessons/1",),
-        lambda memory, given: LESSONS.build(*memory.lessons(**{**EVERYWHERE, **given})),
+        lambda memory, given: search.LESSONS.build(*memory.lessons(**{**EVERYWHERE, **given})),
         ask_for(questions.LESSONS, limit=5, **EVERYWHERE),
     ),
     Route(
         "/how",
         "The commands that worked before, for a task",
         ("how/1",),
-        lambda memory, given: HOW.build(*memory.how(**{**EVERYWHERE, **given})),
+        lambda memory, given: search.HOW.build(*memory.how(**{**EVERYWHERE, **given})),
         ask_for(questions.HOW, **EVERYWHERE),
     ),
     Route(
         "/context",
         "The best few items as excerpts within a token budget",
         ("context/1",),
-        lambda memory, given: build_context(memory.context(**given), given["budget"]),
+        lambda memory, given: search.build_context(memory.context(**given), given["budget"]),
         ask_for(questions.CONTEXT),
     ),
     Route(

@@ -24,24 +24,9 @@ from pastchats_memory.episodes.cite import cite_hits, cite_items
 from pastchats_memory.episodes.successors import mark_superseded
 from pastchats_memory.errors import DatabaseCorrupt, MemoryFault, UsageFault
 from pastchats_memory.fields import OUTCOMES
+from pastchats_memory.memory import requests
 from pastchats_memory.memory.indexing import build_file_filter, find_histories, index_options
 from pastchats_memory.memory.projects import find_current_project, find_folder_of, resolve_project
-from pastchats_memory.memory.requests import (
-    build_filters,
-    build_span_filters,
-    choose_model,
-    current_viewpoint,
-    describe_model_use,
-    excluded_projects,
-    find_judge,
-    hidden_projects,
-    model_settings,
-    parse_outcome,
-    private_projects,
-    source_paths,
-    task_filters,
-    update_private_projects,
-)
 from pastchats_memory.model import (
     OPEN,
     Command,
@@ -172,9 +157,9 @@ class Memory:
         config = config or load()
         file = config.database if path is None else Path(path)
         if create and config.model is not None and not file.exists():
-            require_model_name(config.model, model_settings(config))  # raises before the file is created
+            require_model_name(config.model, requests.model_settings(config))  # raises before the file is created
         database = open_database(file, create=create, vec0=vec0)
-        memory = cls(database, embedder_of(None, model_settings(config)), config)
+        memory = cls(database, embedder_of(None, requests.model_settings(config)), config)
         with memory.explain_damage():
             adopt_inserted(database)
             catch_up_at_opening(database)
@@ -183,7 +168,7 @@ class Memory:
                 from pastchats_memory.store.deletion import finish_at_opening
 
                 unfinished = finish_at_opening(database)
-            memory.notices = (*config.warnings, *describe_model_use(config, file, meta(database)))
+            memory.notices = (*config.warnings, *requests.describe_model_use(config, file, meta(database)))
         if unfinished is not None:
             memory._add_notice(unfinished)
         memory._say = say or memory._add_notice
@@ -257,7 +242,7 @@ class Memory:
             ModelUnavailable: the cross-encoder is not on this machine (`load_reranker` fetches it).
             TeamUnavailable: no team is configured, or its server cannot be used.
         """
-        filters = build_filters(
+        filters = requests.build_filters(
             project=project, role=role, since=since, until=until, type=type, status=status, priority=priority,
             outcome=outcome, format=format,
         )  # fmt: skip
@@ -286,7 +271,7 @@ class Memory:
     @staticmethod
     def check_filters(**filters: str | None) -> None:
         """Raise UsageFault if `search` would refuse one of the filters."""
-        build_filters(**filters)
+        requests.build_filters(**filters)
 
     def load_reranker(self) -> None:
         """Load the cross-encoder of `search(rerank=True)`, from the cache or the hub. Raises ModelUnavailable."""
@@ -322,7 +307,7 @@ class Memory:
         from pastchats_memory.recall.pipeline import recall
         from pastchats_memory.recall.request import RecallRequest
 
-        filters = build_filters(project=project, since=since, outcome=outcome)
+        filters = requests.build_filters(project=project, since=since, outcome=outcome)
         if current_project == ".":
             current_project = find_current_project()
         request = RecallRequest(
@@ -371,7 +356,7 @@ class Memory:
         from pastchats_memory.recall.selection import above_threshold
 
         request = ContextRequest(budget, limit, excerpt)
-        filters = build_filters(project=project, since=since, until=until, type=type, status=status)
+        filters = requests.build_filters(project=project, since=since, until=until, type=type, status=status)
         wanted = Request(utf8(query), limit=limit, filters=filters, min_similarity=min_similarity)
         with self._open_snapshot() as database:
             hits, terms = search_with_terms(database, self._model(), wanted)
@@ -560,8 +545,8 @@ class Memory:
         """
         from pastchats_memory.episodes.cite import verify
 
-        filters = build_filters(project=project)
-        return verify(self._hide_private(), filters, () if source is None else source_paths(source), progress)
+        filters = requests.build_filters(project=project)
+        return verify(self._hide_private(), filters, () if source is None else requests.source_paths(source), progress)
 
     def outcome(self, item: Item) -> Outcome:
         """Return the outcome of a shown item's episode, with the lines that show it."""
@@ -597,7 +582,7 @@ class Memory:
         from pastchats_memory.episodes.lessons import find_lessons
         from pastchats_memory.search.no_results import explain_empty
 
-        filters = build_filters(project=project, outcome="failed,mixed,worked")
+        filters = requests.build_filters(project=project, outcome="failed,mixed,worked")
         late = self._catch_up_outcomes(filters)
         with self._open_snapshot() as database:
             found = find_lessons(database, filters.project, limit)
@@ -609,7 +594,7 @@ class Memory:
         from pastchats_memory.episodes.known_failures import list_known
 
         with self._open_snapshot() as database:
-            return list_known(database, build_filters(project=project).project, limit)
+            return list_known(database, requests.build_filters(project=project).project, limit)
 
     def how(self, query: str, project: str | None = ".", limit: int = 5) -> tuple[list[Command], tuple[str, ...]]:
         """Return the commands that worked before for a task, and warnings.
@@ -620,12 +605,12 @@ class Memory:
         from pastchats_memory.episodes.working_commands import working_commands
         from pastchats_memory.recall.selection import above_threshold
 
-        filters = build_filters(project=project, outcome="worked")
+        filters = requests.build_filters(project=project, outcome="worked")
         late = self._catch_up_outcomes(filters)
         wanted = Request(utf8(query), limit=EPISODES_SEARCHED, filters=filters)
         with self._open_snapshot() as database:
             hits, terms = search_with_terms(database, self._model(), wanted)
-            about, here = above_threshold(hits, terms.coverage), current_viewpoint().project
+            about, here = above_threshold(hits, terms.coverage), requests.current_viewpoint().project
             found = working_commands(database, wanted, hits, about, terms, limit, here)
         return found, (*hits.warnings, *late)
 
@@ -640,7 +625,7 @@ class Memory:
         from pastchats_memory.episodes.history import MAX_EPISODES, list_days, move_to_newest
         from pastchats_memory.search.no_results import explain_empty
 
-        filters = build_span_filters(when, since, until, project)
+        filters = requests.build_span_filters(when, since, until, project)
         late = self._catch_up_outcomes(filters._replace(outcomes=OUTCOMES))
         with self._open_snapshot() as database:
             if when is since is until is None:
@@ -676,7 +661,7 @@ class Memory:
         from pastchats_memory.episodes.history import make_digest, move_to_newest
         from pastchats_memory.search.no_results import explain_empty
 
-        filters = build_span_filters(when, since, until, project)
+        filters = requests.build_span_filters(when, since, until, project)
         late = self._catch_up_outcomes(filters._replace(outcomes=OUTCOMES))
         tasks = self.tasks.list_tasks(filters._replace(kinds=TASK_TYPES, statuses=OPEN), limit)
         with self._open_snapshot() as database:
@@ -693,7 +678,7 @@ class Memory:
         """Return task memory: add, update, comment, capture, find, export."""
         from pastchats_memory.tasks import TaskMemory
 
-        viewpoint = current_viewpoint()
+        viewpoint = requests.current_viewpoint()
         return TaskMemory(self._hide_private(viewpoint.project), self._open_session(), viewpoint)
 
     def find_task_clusters(self, min_score: float, project: str | None = None) -> list[DuplicateCluster]:
@@ -720,7 +705,9 @@ class Memory:
 
         With `unfinished`, finished tasks are left out unless `status` names one. Raises InputMissing for no such epic or task.
         """
-        filters = task_filters(type=type, project=project, status=status, priority=priority, since=since, until=until)
+        filters = requests.task_filters(
+            type=type, project=project, status=status, priority=priority, since=since, until=until
+        )
         if unfinished and not filters.statuses:
             filters = filters._replace(statuses=(*OPEN, "unknown"))
         return self.tasks.list_tasks(
@@ -736,7 +723,7 @@ class Memory:
         limit: int,
     ) -> list[BoardColumn]:
         """Return the tasks of each status, of one type and status or of all, with at most `limit` in a column."""
-        filters = build_filters(project=project)._replace(
+        filters = requests.build_filters(project=project)._replace(
             kinds=(type,) if type else TASK_TYPES, statuses=(status,) if status else ()
         )
         return self.tasks.load_board(filters, limit)
@@ -753,7 +740,9 @@ class Memory:
         limit: int = 10,
     ) -> Hits:
         """Return the tasks that a query fits by their text, comments and attachments, best first."""
-        filters = task_filters(parts=True, status=status, priority=priority, project=project, since=since, until=until)
+        filters = requests.task_filters(
+            parts=True, status=status, priority=priority, project=project, since=since, until=until
+        )
         return self.tasks.recall(query, filters, limit)
 
     def check_prior_work(self, query: str) -> PriorWork:
@@ -827,7 +816,7 @@ class Memory:
         try:
             return index(self._database, session, [Path(path) for path in paths], options, progress, forecast)
         finally:
-            update_private_projects(self._database)
+            requests.update_private_projects(self._database)
 
     def store_answer(
         self, stamp: str, paths: Sequence[str], project: str | None, show: Callable[[IndexReport], str], **how: Any
@@ -897,7 +886,9 @@ class Memory:
         from pastchats_memory.episodes.judge import list_episodes
         from pastchats_memory.search.no_results import explain_empty
 
-        filters = build_filters(project=project, outcome=outcome or (",".join(OUTCOMES) if judged else "unknown"))
+        filters = requests.build_filters(
+            project=project, outcome=outcome or (",".join(OUTCOMES) if judged else "unknown")
+        )
         late = self._catch_up_outcomes(filters)
         with self._open_snapshot() as database:
             found = list_episodes(database, filters, limit, judged=judged)
@@ -929,7 +920,7 @@ class Memory:
         """
         from pastchats_memory.episodes.judge import judge
 
-        verdict = parse_outcome(verdict)
+        verdict = requests.parse_outcome(verdict)
         item = self._find_item(id_)
         return (None, ()) if item is None else judge(self._database, item, verdict, because and utf8(because))
 
@@ -945,10 +936,14 @@ class Memory:
         from pastchats_memory.views.judge_question import write_question
 
         config = self.config
-        judge = find_judge(config._replace(judge_command=tuple(command), judge_endpoint=None) if command else config)
+        judge = requests.find_judge(
+            config._replace(judge_command=tuple(command), judge_endpoint=None) if command else config
+        )
         wanted = build_file_filter(config)
-        database = self._database.hide(private_projects(self._database) | excluded_projects(self._database, wanted))
-        filters = build_filters(project=project, outcome="unknown")
+        database = self._database.hide(
+            requests.private_projects(self._database) | requests.excluded_projects(self._database, wanted)
+        )
+        filters = requests.build_filters(project=project, outcome="unknown")
         late = self._catch_up_outcomes(filters)
         with database.snapshot():
             sheets = list_episodes(database, filters, limit, judged=False).sheets
@@ -1005,10 +1000,10 @@ class Memory:
         """
         from pastchats_memory.maintenance.forget import Selector
 
-        hidden = hidden_projects(self._database, None)
-        filters = build_filters(project=project, since=since, until=until)
+        hidden = requests.hidden_projects(self._database, None)
+        filters = requests.build_filters(project=project, since=since, until=until)
         database = self._database.hide(name for name in hidden if name != filters.project)
-        sources = () if source is None else source_paths(fspath(source))
+        sources = () if source is None else requests.source_paths(fspath(source))
         selector = Selector(
             tuple(ids), conversation and utf8(conversation), sources, query and utf8(query), filters=filters
         )
@@ -1021,8 +1016,8 @@ class Memory:
         """
         from pastchats_memory.maintenance.forget import Selector
 
-        selector = Selector(before=build_filters(since=before).since)
-        return self._forget(self._database, selector, hidden_projects(self._database, None), dry_run=dry_run)
+        selector = Selector(before=requests.build_filters(since=before).since)
+        return self._forget(self._database, selector, requests.hidden_projects(self._database, None), dry_run=dry_run)
 
     def _forget(self, database: Database, selector: Selector, hidden: Sequence[str], *, dry_run: bool) -> ForgetResult:
         """Delete what a selector chooses, from the local copy of the team's memory too; or only report it."""
@@ -1108,7 +1103,7 @@ class Memory:
         from pastchats_memory.search.hits import turn_hit
         from pastchats_memory.store import turns
 
-        filters = build_filters(project=project, format=format)
+        filters = requests.build_filters(project=project, format=format)
         self._catch_up_outcomes(filters._replace(outcomes=OUTCOMES))
         return [turn_hit(item) for item in turns.list_recent(self._hide_private(), filters, limit)]
 
@@ -1181,8 +1176,8 @@ class Memory:
         from pastchats_memory.store.vectors.reindex import reindex_embeddings
 
         config = self._config or load()
-        wanted = choose_model(model, config, meta(self._database))
-        embedder = embedder_of(wanted, model_settings(config, self._say), may_fetch=True)
+        wanted = requests.choose_model(model, config, meta(self._database))
+        embedder = embedder_of(wanted, requests.model_settings(config, self._say), may_fetch=True)
         return reindex_embeddings(self._database, embedder, progress)
 
     def backup(self, file: str | PathLike[str], *, force: bool = False) -> Counts:
@@ -1348,7 +1343,7 @@ class Memory:
             known = meta(self._database)
             name, version = known.get("model_name", self._config.model), known.get("model_version", "")
             if (name, version) != self._model_of or may_fetch:
-                settings = model_settings(self._config, self._say)
+                settings = requests.model_settings(self._config, self._say)
                 self._embedder = embedder_of(name, settings, version, may_fetch=may_fetch)
                 self._model_of = (name, version)
         self._session = ModelSession(self._embedder)
@@ -1359,7 +1354,7 @@ class Memory:
         from pastchats_memory.embed.reranker import cross_encoder
 
         if self._cross is None or may_fetch:
-            self._cross = cross_encoder(model_settings(self.config), may_fetch=may_fetch)
+            self._cross = cross_encoder(requests.model_settings(self.config), may_fetch=may_fetch)
         return self._cross
 
     def _default(self, key: str, number: float | None) -> float | None:
@@ -1371,14 +1366,14 @@ class Memory:
         """Return what may never leave this machine: private and excluded projects, and excluded files."""
         from pastchats_memory.files.exclusion import SharingLimits
 
-        update_private_projects(self._database)
+        requests.update_private_projects(self._database)
         wanted = build_file_filter(self.config)
-        stay = private_projects(self._database) | excluded_projects(self._database, wanted)
+        stay = requests.private_projects(self._database) | requests.excluded_projects(self._database, wanted)
         return SharingLimits(stay, wanted.excludes)
 
     def _hide_private(self, current_project: str | None = None) -> Database:
         """Return the database without private projects other than the current one."""
-        return self._database.hide(hidden_projects(self._database, current_project))
+        return self._database.hide(requests.hidden_projects(self._database, current_project))
 
     @contextmanager
     def _open_snapshot(self, current_project: str | None = None) -> Iterator[Database]:

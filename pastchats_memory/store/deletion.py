@@ -19,30 +19,13 @@ import orjson
 from pastchats_memory.errors import StoreFault
 from pastchats_memory.fields import ItemId, shown_as
 from pastchats_memory.model import Filters, ItemType
-from pastchats_memory.store import outcomes, vectors
+from pastchats_memory.store import outcomes, scrub, tombstones, vectors
 from pastchats_memory.store.atomic_file import is_alive
 from pastchats_memory.store.citations import BELOW
 from pastchats_memory.store.database import PAUSE, Database
 from pastchats_memory.store.filters import LISTED, TEXTS, conditions, task_conditions
-from pastchats_memory.store.scrub import (
-    PROCESS_KEY,
-    READ_ELSEWHERE,
-    UNFINISHED,
-    begin_scrub,
-    erase,
-    explain_unfinished,
-    finish_scrub,
-    overwrite_vectors,
-)
 from pastchats_memory.store.sources import meta, set_meta
 from pastchats_memory.store.tasks import task_text
-from pastchats_memory.store.tombstones import (
-    Mark,
-    TombstoneWriter,
-    marks_of_attachment,
-    marks_of_comment,
-    marks_of_task,
-)
 from pastchats_memory.store.visible import KINDS, PENDING_KEY
 from pastchats_memory.text.timestamps import current_time
 
@@ -191,7 +174,7 @@ def forget(database: Database, choice: RowCriteria, chosen: ChosenRows, selector
     """
     if not chosen and choice.before is None:
         return 0
-    writer = TombstoneWriter(database, current_time(), selector, choice.before)
+    writer = tombstones.TombstoneWriter(database, current_time(), selector, choice.before)
     if choice.before is None:  # else their age is enough
         writer.add_turns(_json(chosen.turns))
     writer.add_marks(_marks_of_tasks(database, chosen))
@@ -203,7 +186,7 @@ def forget(database: Database, choice: RowCriteria, chosen: ChosenRows, selector
         delete_rows(database, chosen)
     else:
         add_pending(database, chosen.by_kind())
-        begin_scrub(database)
+        scrub.begin_scrub(database)
     return writer.id
 
 
@@ -213,14 +196,14 @@ def finish_at_opening(database: Database) -> str | None:
     Return a sentence if deleted text is still in the file. Leave a deletion to its process while that is at work.
     """
     if not database.writable:
-        return f"{UNFINISHED}, and the file cannot be written"
+        return f"{scrub.UNFINISHED}, and the file cannot be written"
     try:
         if not is_abandoned(database):
             return None
         finish_pending(database)
-        return None if finish_scrub(database, wait_ms=0) else f"{UNFINISHED}: {READ_ELSEWHERE}"
+        return None if scrub.finish_scrub(database, wait_ms=0) else f"{scrub.UNFINISHED}: {scrub.READ_ELSEWHERE}"
     except StoreFault as fault:
-        return f"{UNFINISHED}: {fault.message}"
+        return f"{scrub.UNFINISHED}: {fault.message}"
 
 
 def add_pending(database: Database, rows: Rows) -> None:
@@ -237,7 +220,7 @@ def is_abandoned(database: Database) -> bool:
         listed = orjson.loads(known[PENDING_KEY])
         process, at = listed["pid"], listed["at"]
     else:
-        process, at = map(int, known.get(PROCESS_KEY, "0 0").split())
+        process, at = map(int, known.get(scrub.PROCESS_KEY, "0 0").split())
     is_recent = abs(time.time() - at) < ABANDONED_AFTER_S
     return process == os.getpid() or not is_alive(process) or not is_recent
 
@@ -247,9 +230,9 @@ def finish(database: Database) -> None:
 
     Raises DeletionUnfinished; the next command goes on.
     """
-    with explain_unfinished():
+    with scrub.explain_unfinished():
         finish_pending(database)
-    erase(database)
+    scrub.erase(database)
 
 
 def delete_in_steps(database: Database, delete: Delete) -> None:
@@ -293,24 +276,24 @@ def finish_pending(database: Database) -> None:
     delete_in_steps(database, lambda rows: delete_rows(database, ChosenRows(**rows)))
 
 
-def _marks_of_tasks(database: Database, chosen: ChosenRows) -> Iterator[Mark]:
+def _marks_of_tasks(database: Database, chosen: ChosenRows) -> Iterator[tombstones.Mark]:
     tasks = _json(chosen.tasks)
     for identity, title, description in database.run(
         f"SELECT identity, title, description FROM tasks WHERE id IN {LISTED}", (tasks,)
     ):
-        yield from marks_of_task(identity, task_text(title, description))
+        yield from tombstones.marks_of_task(identity, task_text(title, description))
     for identity, comment, content in database.run(
         f"SELECT k.identity, c.identity, c.content FROM task_comments c JOIN tasks k ON k.id = c.task_id "
         f"WHERE c.id IN {LISTED} OR c.task_id IN {LISTED}",
         (_json(chosen.comments), tasks),
     ):
-        yield from marks_of_comment(identity, comment, content)
+        yield from tombstones.marks_of_comment(identity, comment, content)
     for identity, sha256, content in database.run(
         f"SELECT k.identity, a.sha256, a.content FROM task_attachments a JOIN tasks k ON k.id = a.task_id "
         f"WHERE a.id IN {LISTED} OR a.task_id IN {LISTED}",
         (_json(chosen.attachments), tasks),
     ):
-        yield from marks_of_attachment(identity, sha256, content)
+        yield from tombstones.marks_of_attachment(identity, sha256, content)
 
 
 def delete_rows(database: Database, chosen: ChosenRows) -> None:
@@ -333,9 +316,9 @@ def delete_rows(database: Database, chosen: ChosenRows) -> None:
         (_json(chosen.tasks),),
     )
     _delete_traces_of_sync(database, turns, _json(chosen.tasks))
-    begin_scrub(database, removed)
-    overwrite_vectors(database, f"SELECT id FROM prompts WHERE id IN {LISTED}", (turns,))
-    overwrite_vectors(
+    scrub.begin_scrub(database, removed)
+    scrub.overwrite_vectors(database, f"SELECT id FROM prompts WHERE id IN {LISTED}", (turns,))
+    scrub.overwrite_vectors(
         database,
         f"SELECT id FROM task_texts WHERE task_id IN {LISTED} OR comment_id IN {LISTED} OR attachment_id IN {LISTED}",
         (_json(chosen.tasks), _json(chosen.comments), _json(chosen.attachments)),

@@ -6,15 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pastchats_memory.model import Hit, Hits, ShownItem
 from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line, sanitise
-from pastchats_memory.views.text import (
-    NOTHING_CLOSE,
-    describe_relevance,
-    has_close_hit,
-    name_author,
-    note_citation,
-    render_outcome,
-    render_time_read,
-)
+from pastchats_memory.views import text
 
 INDENT = "   "
 
@@ -26,20 +18,20 @@ def list_hits(
 
     `fold` fits a line that is not a source to the terminal. Only the first page can begin by the remark that nothing is close.
     """
-    parts = [NOTHING_CLOSE] if is_first and not has_close_hit(hits) else []
+    parts = [text.NOTHING_CLOSE] if is_first and not text.has_close_hit(hits) else []
     parts += [_render_hit(hit, outcomes.get(hit.id), fold, explain=explain) for hit in hits]
-    time_read = f"\n{render_time_read(hits.time_read)}" if explain and hits.time_read is not None else ""
+    time_read = f"\n{text.render_time_read(hits.time_read)}" if explain and hits.time_read is not None else ""
     return "\n\n".join(parts) + time_read
 
 
 def _render_hit(hit: Hit, outcome: str | None, fold: Callable[[str], str], *, explain: bool) -> str:
     """Render a hit on a few lines: its fit, where it is from, the snippet, and the source on a line of its own."""
     numbers = f"score {hit.score:.4f}, words {hit.lexical_rank or '–'}, meaning {hit.semantic_rank or '–'}"
-    fit = describe_relevance(hit.relevance)
+    fit = text.describe_relevance(hit.relevance)
     about = (
         _name_speaker(hit, outcome),
         escape_name(hit.source_project),
-        name_author(hit),
+        text.name_author(hit),
         format_time(hit.timestamp)[:10],
         f"id {escape_name(hit.id)}",
     )
@@ -77,14 +69,14 @@ def _render_item(shown: ShownItem, *, is_answered: bool) -> str:
     facts = (item.shown_id, escape_name(item.role), escape_name(item.project), format_time(item.timestamp))
     lines = [f"{mark} {' · '.join(filter(None, facts))}"]
     if shown.is_asked:
-        note = note_citation(item.citation)
+        note = text.note_citation(item.citation)
         notes = [f"; {note}" if note else "", *[""] * len(item.places)]
         lines += [
             f"  Source: {escape_path(place.path)}:{place.line} (turn {item.turn_index}{note})"
             for place, note in zip(item.places, notes, strict=False)
         ]
         ended = "Answered" if shown.outcome.verdict == "unknown" and is_answered else ""
-        known = f"Outcome: {render_outcome(shown.outcome)}" if shown.outcome.is_known else ""
+        known = f"Outcome: {text.render_outcome(shown.outcome)}" if shown.outcome.is_known else ""
         if ended or known:
             lines.append("  " + ". ".join(filter(None, (ended, known))))
     return "\n".join([*lines, *(f"    {line}" for line in sanitise(item.content).split("\n"))]) + "\n"

@@ -385,7 +385,7 @@ def list_projects(database: Database) -> list[ProjectTurns]:
     rows = database.run(
         "SELECT source_project, count(*), min(timestamp), max(timestamp) FROM visible_prompts "
         "GROUP BY source_project "
-        "ORDER BY max(timestamp) DESC NULLS LAST, source_project",
+        "ORDER BY max(timestamp) DESC NULLS LAST, source_project"
     )
     return [ProjectTurns(*row) for row in rows]
 

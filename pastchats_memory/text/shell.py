@@ -158,10 +158,7 @@ _MESSAGE = LazyPattern(
     _VERBOSE,
 )
 """The message of a commit, an issue or a line of output."""
-_ARGUMENT = LazyPattern(
-    rf"(?P<shell>\b(?:ba|da|z)?sh(?:\s-\w+){{1,4}}\s)?(?:{_QUOTED.source})",
-    _VERBOSE,
-)
+_ARGUMENT = LazyPattern(rf"(?P<shell>\b(?:ba|da|z)?sh(?:\s-\w+){{1,4}}\s)?(?:{_QUOTED.source})", _VERBOSE)
 """Quoted text; if a shell reads it, it consists of commands."""
 _HIDES_END = LazyPattern(r"\||;|\bcurl\b")
 _LAST_CHARACTERS = 1500

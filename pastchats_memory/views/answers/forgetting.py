@@ -31,9 +31,7 @@ class ForgottenFields(View):
     outcome: Annotated[Literal["forgotten"], At("", lambda _: "forgotten")]
     counts: Annotated[ForgetResult, At(""), Flat(COUNTS)]
     results: Annotated[
-        Sequence[Forgetting],
-        At("", lambda gone: [] if gone.forgetting is None else [to_json(gone.forgetting)]),
-        ONE,
+        Sequence[Forgetting], At("", lambda gone: [] if gone.forgetting is None else [to_json(gone.forgetting)]), ONE
     ]
     warnings: Annotated[Warnings, At("mentions", describe_mentions)]
 

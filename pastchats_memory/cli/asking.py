@@ -96,7 +96,8 @@ def _give_result(
                 given.pop(answer, None)
             with enter(db, given) as source:
                 result = find(source, **given)
-                printed = _render(result, as_json=as_json)
+                is_replaced = bool(result.nothing) and not result.is_found  # by a message
+                printed = result.body() if as_json else "" if is_replaced else result.text()
             return _print(result, printed)
 
         own = vars(run).pop("__click_params__", [])
@@ -105,13 +106,6 @@ def _give_result(
         return make_command(name, *examples, **further)(run)
 
     return decorate
-
-
-def _render(result: CommandResult, *, as_json: bool) -> Mapping[str, object] | str:
-    """Return the JSON or the text of a result; empty if a message replaces the text."""
-    if as_json:
-        return result.body()
-    return "" if result.nothing and not result.is_found else result.text()
 
 
 def _print(result: CommandResult, printed: Mapping[str, object] | str) -> int:

@@ -64,7 +64,6 @@ def command(
 
 
 def _stored(db: str | None, paths: tuple[str, ...], projects: tuple[str, ...]) -> dict[str, int]:
-    """Return the number of stored rows of each pattern."""
     config = load(db)
     if not os.path.lexists(config.database):
         return {}

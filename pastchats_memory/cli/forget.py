@@ -157,7 +157,6 @@ def purge(memory: Memory, everywhere: bool) -> CommandResult:
 def _forget(
     found: ForgetResult, forget: Callable[[], ForgetResult], found_body: type, forgotten_body: type
 ) -> CommandResult:
-    """Forget what was found if the user agrees."""
     gone = forget() if found and options.agree("Forget it for good?", lambda: _describe(found)) else None
     if gone is not None and gone.forgetting is not None:
         warn(describe_rewrite(gone))

@@ -79,7 +79,6 @@ def _apply(
     show_diff: bool,
     only_print: bool = False,
 ) -> CommandResult:
-    """Show the changes, and make them if the user agrees."""
     if not options.is_json_wanted():
         for change in changes:
             click.echo(sanitise(change.diff) if show_diff else f"{hanging(sanitise(change.summary))}\n", nl=False)

@@ -164,7 +164,6 @@ class Picker:
         return keys
 
     def _leave(self, event: KeyPressEvent, *command: str) -> None:
-        """End the picker with a command for the chosen result."""
         self._search_now()
         if self._hits:
             event.app.exit(result=[command[0], self._hits[self._chosen].id, *command[1:]])
@@ -195,7 +194,6 @@ class Picker:
         self._query.cursor_position = len(self._query.text)
 
     def _search_soon(self) -> None:
-        """Search once the user has stopped typing."""
         loop = self.application.loop
         self._pending += 1
         number = self._pending
@@ -239,13 +237,11 @@ class Picker:
         self._hits = [hit for hit in hits if best[hit.conversation_id or hit.id] is hit]
 
     def _choose(self, place: int) -> None:
-        """Choose a result, and load its conversation."""
         self._chosen = min(max(0, place), max(0, len(self._hits) - 1))
         self._scroll = 0
         self._preview = self._load_preview(self._hits[self._chosen]) if self._hits else []
 
     def _load_preview(self, hit: Hit) -> StyleAndTextTuples:
-        """Return the turns around a hit, and scroll to it."""
         columns = self.application.output.get_size().columns
         width = columns - 1 if columns < NARROW else columns // 2 - 2
         if hit.task is not None:
@@ -259,7 +255,6 @@ class Picker:
 
 
 def _wrap(text: str, columns: int) -> str:
-    """Return a text with line breaks between words, so that each line fits."""
     return "\n".join(piece for line in text.split("\n") for piece in (wrap(line, columns) or [""]))
 
 

@@ -127,7 +127,6 @@ class _Setup:
         )
 
     def _end(self, *, is_changed: bool, is_open: bool) -> int:
-        """Say what is left to do, and return the exit code."""
         if is_changed or not is_open or self._is_dry:
             return DONE
         self._say("Nothing was changed; --yes does all of it.")
@@ -152,7 +151,6 @@ class _Setup:
         return self._end(is_changed=done > 0, is_open=bool(parts))
 
     def _report_histories(self, config: Config, histories: Sequence[History]) -> Forecast:
-        """Report each history, and what indexing takes."""
         for one in list_sources(config, histories)[: len(histories)]:
             self._add(
                 "history", one.program, one.path, "found", f"{counted(one.files, 'file')}, {one.bytes / 1e6:,.1f} MB"
@@ -164,7 +162,6 @@ class _Setup:
         return survey
 
     def _install(self, part: AgentPart, *, is_chosen: bool) -> None:
-        """Add a part, and report it."""
         if not is_chosen:
             self._add_unchanged(part)
             return
@@ -178,7 +175,6 @@ class _Setup:
             self._say(f"  {sentence}")
 
     def _index(self, config: Config, histories: Sequence[History], survey: Forecast, *, is_indexing: bool) -> None:
-        """Index the newest part, recall from it, and start the rest."""
         paths = [str(one.path) for one in histories]
         if not is_indexing:
             self._add("index", "", None, self._open_state if survey.files else "present", "index of the histories")
@@ -270,13 +266,11 @@ class _Setup:
         return parts
 
     def _add(self, step: str, agent: str, path: str | None, state: str, detail: str, *, is_shown: bool = True) -> None:
-        """Report a step."""
         self.steps.append(SetupStep(step, agent, path, state, one_line(utf8(detail))))
         if is_shown:
             self._show(state, agent, path, detail)
 
     def _show(self, state: str, agent: str, path: str | None, detail: str) -> None:
-        """Show a step: one line on a terminal or in a pipe."""
         if not self._is_quiet:
             place = f"  {escape_path(from_home(path))}" if path else ""
             click.echo(hanging(f"{state:9}{f'{agent}: ' if agent else ''}{one_line(detail)}{place}", under=9))
@@ -301,7 +295,6 @@ def _path_of(part: AgentPart) -> str | None:
 
 
 def _describe(part: AgentPart) -> str:
-    """Return what a part changes, without its path."""
     skills = ", ".join(change.path.parent.name for change in part.changes if change.path.name == SKILL)
     others = [change.what for change in part.changes if change.path.name != SKILL]
     return ", ".join([*others, f"skills {skills}"] if skills else others)
@@ -312,7 +305,6 @@ def _is_long(survey: Forecast) -> bool:
 
 
 def _duration(seconds: float) -> str:
-    """Return about how long something takes, in words."""
     if seconds < SHORT_S:
         return f"about {counted(max(1, round(seconds)), 'second')}"
     return f"about {counted(max(1, round(seconds / 60)), 'minute')}"

@@ -98,7 +98,6 @@ def duplicates(memory: Memory, scan: bool, threshold: float, project: str | None
 
 
 def _render_cluster(number: int, cluster: DuplicateCluster) -> str:
-    """Return the tasks of a cluster, then its pairs with their scores."""
     tasks = [f"   {escape_name(task.key)}  {escape_name(task.title)} ({task.status})" for task in cluster.tasks]
     pairs = [
         f"     [{pair.score:.2f}] {escape_name(pair.first)} = {escape_name(pair.second)} ({pair.label})"

@@ -72,7 +72,6 @@ def _change(*, title: str | None, due: str | None, **fields: Any) -> Change:
 
 
 def _show_change(task: StoredTask, message: str) -> CommandResult:
-    """Return a task with a message about it."""
     return CommandResult(lambda: to_json(TaskBody(results=[task])), lambda: sanitise(message))
 
 

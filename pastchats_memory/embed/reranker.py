@@ -48,7 +48,6 @@ class CrossEncoder(LocalModel):
         return scores
 
     def _numbers(self, output: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return one number for each row."""
         if output.ndim != 2 or not np.isfinite(output[:, 0]).all():  # noqa: PLR2004 - rows and numbers
             raise ModelUnavailable(f"the model {self.name} gives no number a text", f"Move it away{OTHER_WAY}.")
         return output[:, 0]

@@ -137,7 +137,6 @@ def relative_path(project: str, name: str, outside: int | None = OUTSIDE_PARTS) 
 
 
 def _join_files(files: Sequence[str]) -> str:
-    """Return the first files on one line, with shortened paths if there is no room."""
     more = len(files) - MAX_FILES
     rest = f" and {more} more" if more > 0 else ""
     line = ", ".join(files[:MAX_FILES]) + rest

@@ -87,8 +87,6 @@ class CallStep(NamedTuple):
 
 
 class _Result(NamedTuple):
-    """A recorded result of a call."""
-
     turn: RecordedTurn
     step: int
     """Place of its call among the steps; of equal calls in one answer, the last one's."""
@@ -379,7 +377,6 @@ def _differs_in_options(failed: set[str], worked: set[str]) -> bool:
 
 
 def _starts_alike(part: Part, other: Part) -> bool:
-    """Check whether two commands begin with the same word."""
     return part.text.partition(" ")[0] == other.text.partition(" ")[0]
 
 

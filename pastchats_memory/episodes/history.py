@@ -275,7 +275,10 @@ def _find_open(database: Database, episodes: Sequence[Ended], considered: Sequen
         if one.question_id in in_problem and not any(_follows_up(one, later) for later in group[place + 1 :])
     }
     ends = [group[-1] for group in by_conversation.values()]
-    unresolved |= {one.question_id for one in ends if one.ending.outcome == "unknown" and _leaves_open(database, one)}
+    for one in ends:
+        closing = turns.last_answer(database, one.conversation[1], None) if one.ending.outcome == "unknown" else None
+        if closing is not None and leaves_work_open(closing.content):
+            unresolved.add(one.question_id)
     return [one for one in episodes if one.question_id in unresolved]
 
 
@@ -295,11 +298,6 @@ def _follows_up(one: Ended, later: Ended) -> bool:
         return False
     is_next = later.ending.first_index == one.ending.last_index + 1
     return is_next or not extract_subject(one.text).isdisjoint(extract_subject(later.text))
-
-
-def _leaves_open(database: Database, one: Ended) -> bool:
-    closing = turns.last_answer(database, one.conversation[1], None)
-    return closing is not None and leaves_work_open(closing.content)
 
 
 def _cite(database: Database, episodes: Iterable[Ended]) -> dict[int, Attempt]:

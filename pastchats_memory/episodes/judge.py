@@ -183,7 +183,6 @@ def _read_next_message(database: Database, one: Ended) -> list[TurnRow]:
 
 
 def _shorten_middle(text: str, width: int) -> str:
-    """Return the text, or its start and its longer end."""
     text = text.strip()
     head = int(HEAD_SHARE * width)
     return text if len(text) <= width else f"{text[:head].rstrip()} {ELLIPSIS} {text[head - width :].lstrip()}"

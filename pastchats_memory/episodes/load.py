@@ -52,13 +52,12 @@ def present_outcome(database: Database, ending: Ending) -> Outcome:
     is_known = ending.outcome != "unknown"
     quotations = [shown for shown in ending.evidence if is_known or shown.turn_index > ending.last_index]
     items = {item.id: item for item in cite_items(database, turns.items(database, [shown.id for shown in quotations]))}
-    evidence = tuple(_cite_quotation(items[shown.id], shown.text) for shown in quotations if shown.id in items)
+    evidence = tuple(
+        Evidence(shown.text, (where := cited_place(item)).path, find_line(shown.text, where) or None, item.citation)
+        for shown in quotations
+        if (item := items.get(shown.id)) is not None
+    )
     return Outcome(ending.outcome, evidence, ending.signal if is_known or ending.signal == SIGNAL else "")
-
-
-def _cite_quotation(item: Item, quotation: str) -> Evidence:
-    where = cited_place(item)
-    return Evidence(quotation, where.path, find_line(quotation, where) or None, item.citation)
 
 
 def cite_run(item: Item, command: str) -> Evidence:

@@ -125,10 +125,10 @@ def find_replacements(request: str) -> tuple[Replacement, ...]:
 
     def describe(place: int, old: str, version: str) -> Replacement:
         is_explicit = _EXPLICIT.search(sentences[place]) is not None
-        about = "".join(
-            sentences[max(0, place - is_explicit) : place + 1]
-        )  # "This replaces the rule." is about what it follows
-        clauses = _clause_subjects(about, {*old.split(), version})
+        # "This replaces the rule." is about what it follows
+        about = "".join(sentences[max(0, place - is_explicit) : place + 1])
+        subjects = (_extract_subject(clause, {*old.split(), version}) for clause in _CLAUSE.split(about))
+        clauses = tuple(subject for subject in subjects if subject)
         return Replacement(old, news - {old}, placed, clauses, mentioned, version, is_explicit)
 
     return tuple(describe(*one) for one in found)
@@ -192,11 +192,6 @@ def _find_names(pattern: LazyPattern, text: str) -> frozenset[str]:
     return frozenset(
         _stem(word) for match in pattern.finditer(text) for word in _tokens(match[match.lastindex or 0])
     ) - _load_words("no_subject")
-
-
-def _clause_subjects(sentence: str, names: set[str]) -> tuple[frozenset[str], ...]:
-    found = (_extract_subject(clause, names) for clause in _CLAUSE.split(sentence))
-    return tuple(clause for clause in found if clause)
 
 
 def _extract_subject(text: str, names: set[str]) -> frozenset[str]:

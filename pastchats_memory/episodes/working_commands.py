@@ -61,8 +61,6 @@ _ONE_TIME = re.compile(
 
 
 class _Use(NamedTuple):
-    """The use of a command in an episode."""
-
     request: int
     """Id of the turn with the request."""
     ending: Ending

@@ -268,7 +268,6 @@ async def _read_lines(upstream: Upstream, reply: httpx.Response) -> AsyncIterato
 
 
 def _read_common_fields(data: bytes) -> Chat:
-    """Return the fields that all chunks of a stream share."""
     try:
         chunk = orjson.loads(data)
     except orjson.JSONDecodeError:

@@ -1358,7 +1358,6 @@ class Memory:
         return self._cross
 
     def _default(self, key: str, number: float | None) -> float | None:
-        """Return a number, or the configured one if it is None."""
         configured: float | None = getattr(self.config, key)
         return configured if number is None else number
 

@@ -92,7 +92,6 @@ def _count(database: Database) -> Counts:
 
 
 def _read_into(file: Path, partial: Path) -> None:
-    """Copy the database in a file into an empty one."""
     with _open_read_only(file) as source:
         refuse_foreign(source)
         if not source.value("PRAGMA application_id"):

@@ -338,7 +338,6 @@ def delete_rows(database: Database, chosen: ChosenRows) -> None:
 
 
 def _list_values(database: Database, chosen: ChosenRows) -> Iterator[Sequence[object]]:
-    """Yield the values of rows, and their vectors as the engines have them."""
     for table, ids in zip(
         ("prompts", "tasks", "task_comments", "task_attachments"), chosen.by_kind().values(), strict=True
     ):

@@ -125,7 +125,10 @@ PLACES = (
 
 def export_turns(database: Database) -> Iterator[dict[str, Any]]:
     """Yield all turns, then all tasks, the oldest first. Call it in a snapshot."""
-    folders = _folders(database)
+    rows = database.run(
+        "SELECT project, folder, is_private = 1 FROM project_folders ORDER BY is_private = 1, folder DESC"
+    )
+    folders = {project: (folder, bool(is_private)) for project, folder, is_private in rows}  # the one that marks it
     for *stored, places in database.rows(f"{TURNS}, {PLACES} FROM visible_prompts p ORDER BY p.id"):
         listed = sorted(orjson.loads(places), key=lambda place: place[0])
         folder, is_private = folders.get(stored[STORED_FIELDS.index("source_project")], (None, False))
@@ -133,11 +136,3 @@ def export_turns(database: Database) -> Iterator[dict[str, Any]]:
     for body in export_tasks(database):
         folder, is_private = folders.get(body["project"], (None, False))
         yield {"schema": EXPORT, "kind": "task", **body, "folder": folder, "is_private": is_private}
-
-
-def _folders(database: Database) -> dict[str, tuple[str, bool]]:
-    """Return a folder of each project, and whether the project is private; the folder that marks it, if any."""
-    rows = database.run(
-        "SELECT project, folder, is_private = 1 FROM project_folders ORDER BY is_private = 1, folder DESC"
-    )
-    return {project: (folder, bool(is_private)) for project, folder, is_private in rows}

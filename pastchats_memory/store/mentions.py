@@ -125,7 +125,9 @@ def find_mentions(database: Database, search: WordSearch, covered: Mapping[str, 
         chosen = set(covered[kind])
         for id_, texts in _texts(database, kind, OWN_KEYS):
             if id_ not in chosen and (found := set().union(*map(search.find_parts, texts))):
-                mentions.append(Mention(_shown_id(database, kind, id_), tuple(sorted(found))))
+                key = "SELECT key FROM visible_tasks WHERE id = ?"
+                shown = database.value(key, (id_,)) if kind == "tasks" else id_
+                mentions.append(Mention(f"{PREFIXES[kind]}{shown}", tuple(sorted(found))))
     return mentions + [
         one for name, column in _name_columns(database) if (one := _find_names(database, search, name, column))
     ]
@@ -223,11 +225,6 @@ def _name_columns(database: Database) -> list[tuple[str, str]]:
         and column not in OWN_WORDS
         and not column.endswith("hash")
     ]
-
-
-def _shown_id(database: Database, kind: str, id_: int) -> str:
-    shown = database.value("SELECT key FROM visible_tasks WHERE id = ?", (id_,)) if kind == "tasks" else id_
-    return f"{PREFIXES[kind]}{shown}"
 
 
 def _json(values: Iterable[object]) -> str:

@@ -56,8 +56,6 @@ def records(content: Pages) -> Iterator[CellContent]:
 
 
 class _Chains:
-    """Chains of overflow pages."""
-
     def __init__(self, content: Pages) -> None:
         self.content = content
         self._room = ROOM_TIMES * len(content)
@@ -136,7 +134,6 @@ def _values(payload: bytes) -> tuple[Value, ...] | None:
 
 
 def _length(kind: int) -> int:
-    """Return the number of bytes of a value of a serial type."""
     return (0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0)[kind] if kind < 12 else (kind - 12) // 2  # noqa: PLR2004 - the first of a blob
 
 
@@ -156,7 +153,6 @@ def _value(kind: int, piece: bytes) -> Value:
 
 
 def _varint(content: Pages, place: int) -> tuple[int, int]:
-    """Return a number of one to nine bytes, and the position after it."""
     number = 0
     for length, byte in enumerate(content[place : place + 9], start=1):
         if length == 9:  # noqa: PLR2004 - of which all eight bits count

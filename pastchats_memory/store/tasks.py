@@ -155,10 +155,7 @@ class TaskTexts:
             "UPDATE task_texts SET content = ?, labels = ?, text_hash = ? WHERE id = ?",
             [(text.content, text.labels, text_hash(text.content), text_id) for text_id, text in rewritten],
         )
-        self._store_vectors([*inserted, *((text_id, text_hash(text.content)) for text_id, text in rewritten)])
-
-    def _store_vectors(self, hashes: Sequence[tuple[int, bytes]]) -> None:
-        """Store the vectors of texts, given by id and text_hash."""
+        hashes = [*inserted, *((text_id, text_hash(text.content)) for text_id, text in rewritten)]
         name = self._session.name
         self._database.insert_rows(
             "INSERT OR REPLACE INTO task_embeddings(text_id, model, dim, vector_json)",
@@ -494,7 +491,6 @@ def _fields(filed: Filed, *, is_known: bool) -> tuple[object, ...]:
 
 
 def _latest(fields: Mapping[str, object]) -> str:
-    """Return the latest time, or an empty text."""
     return max(str(fields[name] or "") for name in ("created_at", "updated_at", "closed_at"))
 
 

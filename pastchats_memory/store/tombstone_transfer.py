@@ -67,7 +67,6 @@ def _write(database: Database, records: Sequence[Record]) -> None:
 
 
 def _choose_forgotten(database: Database) -> ChosenRows:
-    """Return the rows that have a tombstone."""
     tombstones = Tombstones(database)
     tasks = {
         id_: identity

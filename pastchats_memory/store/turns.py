@@ -120,7 +120,9 @@ def store(
     )
     rows |= _find_outgrown(database, [prompt for prompt in prompts if prompt.content_hash not in rows])
     path, mtime_ns = database.run("SELECT path, mtime_ns FROM sources WHERE id = ?", (source_id,))[0]
-    inserted = _insert(database, [prompt for prompt in prompts if prompt.content_hash not in rows])
+    new = [_fields(prompt) for prompt in prompts if prompt.content_hash not in rows]
+    insert = f"INSERT INTO prompts({_FIELD_COLUMNS})"
+    inserted = dict(database.insert_rows(insert, new, "RETURNING content_hash, id"))
     changed = dict(inserted)
     for prompt in prompts:
         row = rows.get(prompt.content_hash)
@@ -462,12 +464,6 @@ _TIMESTAMP = 6
 _HASH = 7
 _METADATA = 8
 _ECHO = 10
-
-
-def _insert(database: Database, prompts: Sequence[Prompt]) -> dict[str, int]:
-    """Insert new turns and return their ids by content_hash."""
-    fields = [_fields(prompt) for prompt in prompts]
-    return dict(database.insert_rows(f"INSERT INTO prompts({_FIELD_COLUMNS})", fields, "RETURNING content_hash, id"))
 
 
 def _update(database: Database, id_: int, prompt: Prompt) -> None:

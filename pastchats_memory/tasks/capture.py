@@ -57,7 +57,9 @@ def capture_task(
         raise UsageFault("there is nothing to capture", "Say what is to be done.")
     session = sources.open_session(database, embedder)
     editor, query = TaskEditor(database, session, viewpoint), TaskQuery.embed(session, text)
-    embedded = encode_texts(database, session, [text, _format_task(text), _format_title(text)])
+    title = _format_title(text)
+    as_task = title if title == text else f"{title}\n\n{text}"  # as a task of this text is embedded
+    embedded = encode_texts(database, session, [text, as_task, title])
     decisions: dict[int, CaptureDecision] = {}
     while True:
         similar = _find_duplicate(database, session, query)
@@ -93,12 +95,6 @@ def _format_title(text: str) -> str:
     if len(line) <= MAX_TITLE_LENGTH:
         return line
     return line[:MAX_TITLE_LENGTH].rsplit(" ", 1)[0]
-
-
-def _format_task(text: str) -> str:
-    """Return title and description of a task with this text, as they are embedded."""
-    title = _format_title(text)
-    return title if title == text else f"{title}\n\n{text}"
 
 
 def _create_task(editor: TaskEditor, text: str, project: str, embedded: dict[bytes, str]) -> int:

@@ -342,8 +342,6 @@ def load_words() -> TaskWords:
 
 @dataclass(frozen=True, slots=True)
 class _Profile:
-    """Properties of a text that are compared."""
-
     plain: str
     """Words in lower case, without punctuation."""
     stems: frozenset[str]

@@ -252,7 +252,6 @@ def _read_day(found: re.Match[str], today: date) -> Period:
 
 
 def _read_days(found: re.Match[str], today: date) -> Period:
-    """Return the days from one day of a month to another."""
     since = _day_in_year(today, found["from"], found["month"], found["year"])
     until = since and _day_in_year(today, found["to"], found["month"], str(since.year))
     return (since, until) if since and until else None

@@ -95,7 +95,6 @@ def _is_pasted(line: str) -> bool:
 
 
 def _is_talk(line: str) -> bool:
-    """Check whether enough parts of a line are words."""
     parts = _BULLET.compiled.sub("", line, count=1).split()
     return sum(_WORD.match(part) is not None for part in parts) >= LEAST_WORDS * len(parts)
 

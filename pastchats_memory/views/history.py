@@ -85,7 +85,6 @@ def drop_markup(text: str) -> str:
 
 
 def _shorten_path(path: str) -> str:
-    """Return a path without its middle, if it is long."""
     parts = re.split(r"(?<=[/\\])", path)
     is_long = len(path) > LONG_PATH and len(parts) > 2 * END_PARTS
     return "".join([*parts[:END_PARTS], "…/", *parts[-END_PARTS:]]) if is_long else path

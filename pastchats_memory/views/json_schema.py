@@ -77,7 +77,8 @@ class SchemaWriter:
     def _write_compound(self, origin: Any, arguments: tuple[Any, ...]) -> Schema:
         parts = [self.write(one) for one in arguments if one is not Ellipsis]
         if origin in (Union, UnionType):
-            return _unite(parts)
+            plain = all(set(part) == {"type"} for part in parts)
+            return {"type": [part["type"] for part in parts]} if plain else {"anyOf": parts}
         if issubclass(origin, Mapping):
             names = {"propertyNames": {"enum": parts[0]["enum"]}} if "enum" in parts[0] else {}
             return {"type": "object", **names, "additionalProperties": parts[1]}
@@ -135,9 +136,3 @@ def _annotate(schema: Schema, details: Iterable[object]) -> Schema:
 def _make_rule(field: str, values: tuple[object, ...], *, then: Schema, otherwise: Schema | None = None) -> Schema:
     condition = {"properties": {field: {"enum": list(values)}}}
     return {"if": condition, "then": then} | ({} if otherwise is None else {"else": otherwise})
-
-
-def _unite(parts: list[Schema]) -> Schema:
-    """Return the union: one list of types if the parts are plain types, else `anyOf`."""
-    plain = all(set(part) == {"type"} for part in parts)
-    return {"type": [part["type"] for part in parts]} if plain else {"anyOf": parts}

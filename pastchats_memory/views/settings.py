@@ -44,7 +44,6 @@ def format_setting(value: Any) -> str:
 
 
 def _hide_secret(key: str, value: Any) -> Any:
-    """Return a value as JSON can hold it, without secrets."""
     if key.endswith(SECRET_ENDS):
         return None if value is None else "(set)"
     if key.endswith("endpoint") and value is not None and "@" in value:

@@ -234,13 +234,9 @@ def render_attempt(attempt: Attempt) -> str:
     outcome = ""
     if attempt.outcome != "unknown":
         outcome = f" — {_describe_outcome(attempt.outcome, attempt.basis, attempt.shown_by)}"
-    return f"> {when}{': ' if when else ''}{_render_exchange(attempt)}{outcome}"
-
-
-def _render_exchange(attempt: Attempt) -> str:
-    """Render the prompt of an attempt, and its answer unless the evidence repeats it."""
-    repeats = not attempt.answered or attempt.shown_by[:SAME_START] == attempt.answered[:SAME_START]
-    return _replace_marks(attempt.asked) + ("" if repeats else f" → {_replace_marks(attempt.answered)}")
+    is_repeated = not attempt.answered or attempt.shown_by[:SAME_START] == attempt.answered[:SAME_START]
+    answer = "" if is_repeated else f" → {_replace_marks(attempt.answered)}"
+    return f"> {when}{': ' if when else ''}{_replace_marks(attempt.asked)}{answer}{outcome}"
 
 
 def _replace_marks(text: str) -> str:
@@ -264,30 +260,26 @@ def render_outcome(outcome: Outcome) -> str:
 
 
 def _describe_outcome(outcome: str, basis: str, shown_by: str) -> str:
-    return outcome + _describe_evidence(basis, shown_by)
-
-
-def _describe_evidence(basis: str, shown_by: str) -> str:
-    """Put the quoted line into brackets that it cannot leave."""
+    """Put the quoted line behind the outcome, into brackets that it cannot leave."""
     quotation = one_line(shown_by).replace("(", "[").replace(")", "]")
     evidence = ": ".join(filter(None, (basis, quotation)))
-    return f" ({evidence})" if evidence else ""
+    return f"{outcome} ({evidence})" if evidence else outcome
 
 
 def render_lessons(lessons: Sequence[Lesson]) -> str:
     """Render repeated failures and what ended them. Each attempt is quoted with its source."""
     parts = []
     for place, lesson in enumerate(lessons, start=1):
-        attempts = [line for attempt in _drop_repeats(lesson) for line in render_attempt_lines(attempt)]
+        prompts = {attempt.asked[:SAME_START] for attempt in (*lesson.attempts, lesson.ended_by)}
+        # The lesson shows the next prompt anyway, so that it is no evidence.
+        attempts = [
+            line
+            for one in lesson.attempts
+            for line in render_attempt_lines(one._replace(shown_by="") if one.shown_by[:SAME_START] in prompts else one)
+        ]
         heading = f"## {place}. {escape_name(lesson.project)} · failed {lesson.times} times"
         parts.append("\n".join([heading, *attempts, "Ended by:", *render_attempt_lines(lesson.ended_by)]))
     return "\n\n".join(parts) + "\n"
-
-
-def _drop_repeats(lesson: Lesson) -> list[Attempt]:
-    """Drop the evidence of attempts where it is the next prompt, which the lesson shows anyway."""
-    prompts = {attempt.asked[:SAME_START] for attempt in (*lesson.attempts, lesson.ended_by)}
-    return [one._replace(shown_by="") if one.shown_by[:SAME_START] in prompts else one for one in lesson.attempts]
 
 
 def render_commands(commands: Sequence[Command]) -> str:

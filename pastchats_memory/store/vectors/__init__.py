@@ -280,7 +280,6 @@ def _list_changes(database: Database, engine: str, most: int) -> list[tuple[int,
 
 
 def _behind(database: Database, engine: str) -> set[int]:
-    """Return ids that changed since the engine last caught up."""
     rows = database.run("SELECT DISTINCT prompt_id FROM vector_changes WHERE seq > ?", (_applied(database, engine),))
     return {id_ for (id_,) in rows}
 

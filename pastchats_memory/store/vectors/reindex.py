@@ -63,7 +63,6 @@ def begin(database: Database, name: str, version: str) -> None:
 
 
 def _named(known: Mapping[str, str], keys: Sequence[str]) -> tuple[str | None, ...]:
-    """Return name and version of a model."""
     return tuple(known.get(key) for key in keys)
 
 

@@ -135,10 +135,9 @@ def _make_lesson(database: Database, failed: Sequence[Ended], solution: Ended) -
 def _make_lesson_of_command(database: Database, group: Sequence[StoredFailure]) -> Lesson:
     """Return what is known of a command that failed: its newest runs in order, and what cured the newest one."""
     name = f"$ {name_failure(group[0].failure)}"
-    shown = group[: MAX_ATTEMPTS - 1]
     attempts = [
         Attempt(str(one.failure.turn), name, "", "failed", one.failure.error, one.timestamp, "", None)
-        for one in reversed(shown)
+        for one in reversed(group[: MAX_ATTEMPTS - 1])
     ]
     cured = group[0]
     id_ = str(cured.failure.cure_turn)

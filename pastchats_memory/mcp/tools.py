@@ -148,10 +148,9 @@ class Tools:
     def search(self, **given: Any) -> Annotated[CallToolResult, brief.SEARCH.view]:
         """Find turns, notes and tasks of earlier work by words and by meaning, best first, each with its source."""
         hits = self.memory.search(**given)
-        shown = complete_hits(hits, self.memory.resume_lines(hits))
         return _answer(
             _quote(hits, render_hits, NOTHING),
-            brief.SEARCH.build(shown, hits.warnings),
+            brief.SEARCH.build(complete_hits(hits, self.memory.resume_lines(hits)), hits.warnings),
             (hit.source_path for hit in hits),
         )
 

@@ -27,9 +27,8 @@ def store_notes(database: Database) -> None:
         with suppress(OSError, ValueError, TypeError):  # a process was killed as it wrote, or another one took it
             at, agent, kind, session, named, text = json.loads(file.read_bytes())
             if os.path.realpath(load(named).database) == os.path.realpath(database.path):
-                redacted = redact(utf8(text)).text
                 found[file] = Given(
-                    file.stem, iso_utc(at / 1e9) or "", agent, kind, session and utf8(session), redacted
+                    file.stem, iso_utc(at / 1e9) or "", agent, kind, session and utf8(session), redact(utf8(text)).text
                 )
     if found:
         add(database, found.values())

@@ -71,9 +71,7 @@ def find_parts(database: Database, part: str) -> set[int]:
 
 def rows_of_project(database: Database, ids: Iterable[int], project: str | None) -> list[int]:
     """Return those of some rows that belong to a project; none without a project."""
-    if project is None:
-        return []
-    return database.column(OF_PROJECT, (project, json.dumps(list(ids))))
+    return [] if project is None else database.column(OF_PROJECT, (project, json.dumps(list(ids))))
 
 
 def select_prompts(database: Database, ids: Iterable[int], project: str, not_conversation: str) -> list[int]:

@@ -92,9 +92,7 @@ def _find_duplicate(database: Database, session: ModelSession, query: TaskQuery)
 
 def _format_title(text: str) -> str:
     line = text.split("\n", 1)[0].strip()
-    if len(line) <= MAX_TITLE_LENGTH:
-        return line
-    return line[:MAX_TITLE_LENGTH].rsplit(" ", 1)[0]
+    return line if len(line) <= MAX_TITLE_LENGTH else line[:MAX_TITLE_LENGTH].rsplit(" ", 1)[0]
 
 
 def _create_task(editor: TaskEditor, text: str, project: str, embedded: dict[bytes, str]) -> int:

@@ -21,9 +21,7 @@ def excerpt(text: str, weights: Mapping[str, float], width: int) -> str:
     `weights` has lower-case words and subwords. A word of the text counts if one is the start of the other.
     """
     text = text.strip()
-    if len(text) <= width:
-        return text
-    return _cut(text, _find_densest(text, weights, width), width)
+    return text if len(text) <= width else _cut(text, _find_densest(text, weights, width), width)
 
 
 def _find_densest(text: str, weights: Mapping[str, float], width: int) -> int:

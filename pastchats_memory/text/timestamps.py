@@ -85,9 +85,7 @@ def _parse(value: object, zone: tzinfo | None) -> datetime | None:
     if isinstance(value, str):
         text = value.strip()
         return _from_epoch(float(text)) if _NUMBER.match(text) and len(text) > DAY_DIGITS else _from_iso(text, zone)
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return _from_epoch(value)
-    return None
+    return _from_epoch(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def _from_epoch(number: float) -> datetime | None:

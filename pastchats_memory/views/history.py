@@ -65,9 +65,8 @@ def _render_line(line: DigestLine) -> str:
 
 def _render_attempt(attempt: Attempt, title: str) -> tuple[str, str]:
     """Render an episode as an item of a list, whose text cannot leave it or fetch a picture, and its source."""
-    path = _shorten_path(from_home(attempt.source_path))
     shown = attempt._replace(
-        source_path=path,
+        source_path=_shorten_path(from_home(attempt.source_path)),
         asked=drop_markup(title),
         answered=drop_markup(attempt.answered),
         shown_by=drop_markup(attempt.shown_by),

@@ -35,6 +35,7 @@ from pastchats_memory.episodes.outcome.names import list_names, list_new_names
 from pastchats_memory.episodes.outcome.patterns import EVIDENCE, EXPRESSIONS, GUARDS
 from pastchats_memory.episodes.outcome.reply import Reply
 from pastchats_memory.episodes.outcome.requests import is_greeting, is_inquiry, is_question
+from pastchats_memory.model import REFUSED
 from pastchats_memory.text.shell import classify_check, is_read_only, is_shell
 
 __all__ = ["RULES", "EpisodeTurn", "OutcomeRule", "QuotedLine", "RuleOutcome", "Verdict", "derive_outcome"]
@@ -45,6 +46,8 @@ UNFINISHED = frozenset({"pending", "in_progress", "blocked", "review"})
 """States of an open task."""
 MIN_RESULT = 400
 """Characters of an answer that is a result by itself, such as a plan, a review or a comparison."""
+INTERRUPTION = "[Request interrupted"
+"""A client writes it where the user stopped a call without words."""
 MAX_SHORT_ANSWER = 1000
 """Characters. A longer answer that begins by giving up goes on to do something else."""
 _EXIT_CODE = re.compile(r"\AExit code \d+")
@@ -233,6 +236,16 @@ def ends_in_error(episode: Episode) -> tuple[QuotedLine, ...]:
     if episode.next_message or not _ends_in_error(episode) or is_inspection or is_done:
         return ()
     return _quote_error(last, place)
+
+
+def refuses_call(episode: Episode) -> tuple[QuotedLine, ...]:
+    """Find the reason that the user gives for refusing a call, which the client does not flag as an interruption."""
+    is_refused = episode.turns[episode.last_place].content.endswith(REFUSED)
+    ending = episode.turns[max(0, answers.get_last_answer(episode)[0] - 1) :]
+    is_silent = any("interrupted" in recorded_values(one, "flags") or INTERRUPTION in one.content for one in ending)
+    is_approved = feedback.approves(episode) or feedback.says(episode, "go_ahead")
+    is_open = is_silent or is_approved or answers.awaits_decision(episode) or feedback.goes_on(episode)
+    return quote_next_message(episode) if is_refused and not is_open else ()
 
 
 def fails_repeatedly(episode: Episode) -> tuple[QuotedLine, ...]:
@@ -492,6 +505,7 @@ RULES: tuple[OutcomeRule, ...] = (
     OutcomeRule("unanswered", "stopped", 0.94, has_no_answer),
     # The user's next words or actions outweigh all claims of the agent.
     OutcomeRule("undone", "failed", 0.96, feedback.takes_work_back),
+    OutcomeRule("call_refused", "failed", 0.8, refuses_call),
     OutcomeRule("broke_off", "stopped", 0.8, breaks_off),
     OutcomeRule("committed_on_request", "worked", 0.8, commits_on_request),
     OutcomeRule("asked_again", "failed", 0.88, feedback.repeats_request),

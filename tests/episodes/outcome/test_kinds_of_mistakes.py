@@ -88,7 +88,8 @@ def test_a_pasted_log_of_a_run_that_worked_is_no_error() -> None:
 def test_a_tool_that_was_refused_without_words_means_stopped() -> None:
     refused = EpisodeTurn("tool", "result", "$ pytest -q\nRefused by the user.")
     assert verdict(LOOKING, refused) == "stopped"
-    assert verdict(LOOKING, refused, next_message="Look at the calendar first.") == "stopped"
+    stopped = EpisodeTurn("assistant", "answer", "Let me look.", {"flags": ("interrupted",)})
+    assert verdict(stopped, refused, next_message="Look at the calendar first.") == "stopped"
     plan = EpisodeTurn("tool", "result", "ExitPlanMode\nRefused by the user.")
     assert verdict(LOOKING, plan, next_message="Look at the calendar first.") == "unknown"
 
@@ -361,6 +362,12 @@ def test_a_yes_to_a_request_for_a_decision_shows_nothing() -> None:
         "its just super beautiful, I will host it on my box",
         "The schedule matches my idea. Keep track of it.",
         "Please mark task 5.5 as done.",
+        "A week without a crash.",
+        "Geht jetzt!",
+        "ça marche, la suite maintenant",
+        "Listo. Ahora el otro",
+        "deu certo",
+        "готово, что дальше?",
     ],
 )
 def test_a_confirmation_needs_no_thanks(words: str) -> None:
@@ -496,3 +503,13 @@ def test_a_red_check_is_no_failure_if_the_user_approves() -> None:
 
 def test_a_result_that_is_not_quite_meant_is_refused() -> None:
     assert verdict(EDITED, next_message="That's not quite what I meant. The other one.") == "failed"
+
+
+@pytest.mark.parametrize(
+    "words", ["no postgres, we have only sqlite on the kiln box", "the lamp has no network, that cannot work"]
+)
+def test_a_call_that_is_refused_with_a_reason_has_failed(words: str) -> None:
+    refused = EpisodeTurn("tool", "result", "$ apt install postgresql\nRefused by the user.")
+    assert verdict(LOOKING, refused, next_message=words) == "failed"
+    assert verdict(LOOKING, refused, next_message="go ahead") != "failed"
+    assert verdict(LOOKING, refused, DONE, GREEN) == "worked"

@@ -1,7 +1,5 @@
 """The command line: parse, one call of `Memory`, render, exit code."""
 
-from __future__ import annotations
-
 import errno
 import importlib
 import os

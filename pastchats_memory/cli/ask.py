@@ -1,7 +1,5 @@
 """`ask`: answer a plain question."""
 
-from __future__ import annotations
-
 import click
 
 from pastchats_memory.cli.asking import CommandResult, ask_memory

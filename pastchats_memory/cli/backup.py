@@ -1,7 +1,5 @@
 """`backup` and `restore`: copy the memory into a file, and back."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`blame`: list the episodes that changed a file, or that wrote one of its lines."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`capture`: turn a thought into a task, or into a comment on a similar one."""
 
-from __future__ import annotations
-
 import sys
 
 import click

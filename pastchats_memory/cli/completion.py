@@ -1,7 +1,5 @@
 """`completion`: print the script by which a shell completes commands and options."""
 
-from __future__ import annotations
-
 import click
 
 from pastchats_memory.cli import COMPLETION_VARIABLE, DONE, options, program

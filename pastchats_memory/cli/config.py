@@ -1,7 +1,5 @@
 """`config`: show every setting and where its value comes from."""
 
-from __future__ import annotations
-
 from pastchats_memory import config
 from pastchats_memory.cli.asking import CommandResult, give_result
 from pastchats_memory.cli.output import table

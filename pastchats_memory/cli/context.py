@@ -1,7 +1,5 @@
 """`context`: print the best few items for a question, within a token budget."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pastchats_memory.cli.asking import CommandResult, ask_memory

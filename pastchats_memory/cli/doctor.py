@@ -1,7 +1,5 @@
 """`doctor`: check the database, and repair a damaged one."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from pastchats_memory.cli import options

@@ -1,7 +1,5 @@
 """`exclude`: keep files, folders and projects out of the memory."""
 
-from __future__ import annotations
-
 import glob
 import os
 from typing import Any

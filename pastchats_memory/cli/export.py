@@ -1,7 +1,5 @@
 """`export`: write every turn and task as JSON Lines."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Protocol

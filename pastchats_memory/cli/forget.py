@@ -1,7 +1,5 @@
 """`forget`, `prune` and `purge`: delete for good, after showing what."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from typing import Any

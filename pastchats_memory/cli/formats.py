@@ -1,7 +1,5 @@
 """`formats`: list every format that `index` reads, also those of other packages."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

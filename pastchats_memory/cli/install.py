@@ -1,7 +1,5 @@
 """`install` and `uninstall`: change an agent's settings so that it calls our hooks."""
 
-from __future__ import annotations
-
 import click
 
 from pastchats_memory.cli import options

@@ -1,7 +1,5 @@
 """`lessons`: list what failed repeatedly in a project, and what ended it."""
 
-from __future__ import annotations
-
 from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.cli.questions import ask_for

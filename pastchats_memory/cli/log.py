@@ -1,7 +1,5 @@
 """`log`: list what the hooks gave to agents, when, and whether it was used."""
 
-from __future__ import annotations
-
 import click
 
 from pastchats_memory.cli.asking import CommandResult, ask_memory

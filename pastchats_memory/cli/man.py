@@ -1,7 +1,5 @@
 """`man`: print the manual page, made from the help of every command."""
 
-from __future__ import annotations
-
 import re
 from importlib.metadata import version
 

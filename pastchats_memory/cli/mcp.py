@@ -1,7 +1,5 @@
 """`mcp`: serve the memory to agents that speak the Model Context Protocol."""
 
-from __future__ import annotations
-
 import click
 
 from pastchats_memory.cli import DONE, options

@@ -1,7 +1,5 @@
 """`open` and `resume`: go from a hit to its source, and back into its session."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """The picker: a small full-screen search, for a person who types `pastchats-memory` alone."""
 
-from __future__ import annotations
-
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence

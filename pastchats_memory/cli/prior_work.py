@@ -1,7 +1,5 @@
 """`check-prior-work` and `consult-episodic-memory`: look before a task is created or a hard problem is tackled."""
 
-from __future__ import annotations
-
 from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.cli.questions import ask_for
 from pastchats_memory.memory import Memory, questions

@@ -1,7 +1,5 @@
 """Options of the questions that `memory.questions` declares."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """`redact`: search stored text again for secrets, and remove them."""
 
-from __future__ import annotations
-
 import click
 
 from pastchats_memory.cli import options

@@ -1,7 +1,5 @@
 """`reindex`: derive embeddings or outcomes again from the stored texts."""
 
-from __future__ import annotations
-
 import click
 
 from pastchats_memory.cli import options

@@ -1,7 +1,5 @@
 """`serve`: answer over HTTP."""
 
-from __future__ import annotations
-
 import click
 
 from pastchats_memory.cli import DONE, options

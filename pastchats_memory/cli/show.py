@@ -1,7 +1,5 @@
 """`show`: print an item in full, with its neighbours."""
 
-from __future__ import annotations
-
 import click
 
 from pastchats_memory.cli.asking import CommandResult, ask_memory

@@ -1,7 +1,5 @@
 """`similar`, `find-duplicates` and `duplicates`: find tasks that are alike."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 import click

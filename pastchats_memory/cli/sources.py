@@ -1,7 +1,5 @@
 """`sources`: list the histories on this machine, and how much of each is indexed."""
 
-from __future__ import annotations
-
 from pastchats_memory.cli.asking import CommandResult, give_result
 from pastchats_memory.cli.output import counted, table
 from pastchats_memory.config import from_home, load

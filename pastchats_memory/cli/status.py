@@ -1,7 +1,5 @@
 """`status`: show what the memory holds and how it answers."""
 
-from __future__ import annotations
-
 from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.cli.output import counted, hanging
 from pastchats_memory.maintenance.health import Status

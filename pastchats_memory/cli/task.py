@@ -1,7 +1,5 @@
 """`task`: tasks by hand, and what they are looked up by."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable

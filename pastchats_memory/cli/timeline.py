@@ -1,7 +1,5 @@
 """`timeline` and `digest`: show what was worked on in a span of time."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

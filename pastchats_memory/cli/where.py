@@ -1,7 +1,5 @@
 """`where` and `handoff`: show where a session stopped, to its user and to another agent."""
 
-from __future__ import annotations
-
 import click
 
 from pastchats_memory.cli.asking import CommandResult, ask_memory

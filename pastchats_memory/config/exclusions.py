@@ -3,8 +3,6 @@
 Every function raises UsageFault if the file cannot be read or written.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Define every key of the configuration: its values, and which files may set it."""
 
-from __future__ import annotations
-
 import os
 import shlex
 from collections.abc import Callable, Mapping

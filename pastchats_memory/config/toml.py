@@ -1,7 +1,5 @@
 """Read `pastchats-memory.toml`, with the line of every error."""
 
-from __future__ import annotations
-
 import os
 import re
 import stat

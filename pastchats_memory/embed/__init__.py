@@ -1,7 +1,5 @@
 """Turn texts into unit vectors: the `Embedder` protocol."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 

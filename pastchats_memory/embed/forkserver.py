@@ -6,8 +6,6 @@ Python runs one thread at a time, and loading a model holds its lock most of the
 this one works.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import sys

@@ -1,7 +1,5 @@
 """Find models in a cache with the layout of huggingface_hub and fastembed, and download missing ones."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Read what a model's folder says about itself in files of sentence-transformers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

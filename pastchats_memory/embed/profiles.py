@@ -1,7 +1,5 @@
 """Describe what each known model needs: files, input and output. `profiles.toml` lists them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

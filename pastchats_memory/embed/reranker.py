@@ -6,8 +6,6 @@ does, from the same cache; a test keeps the two equal.
 Each use of a model raises ModelUnavailable if the model cannot be used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

@@ -3,8 +3,6 @@
 An anchor is the place of a text's lines in its file.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from collections import defaultdict

@@ -4,8 +4,6 @@ No member is unpacked to the disk. Harmful members are refused with a reason: na
 transcript unpacks to, archives within archives.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 import zipfile

@@ -3,8 +3,6 @@
 Stored turns name the files that they changed. The changes themselves are read again from the transcripts.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Compare files with what is stored: unchanged, grown, rewritten or moved."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import os

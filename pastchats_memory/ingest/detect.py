@@ -1,7 +1,5 @@
 """Detect the format of a file, and where to resume reading it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 

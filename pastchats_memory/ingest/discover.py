@@ -1,7 +1,5 @@
 """Discover the files that could be transcripts, newest first."""
 
-from __future__ import annotations
-
 import os
 import stat
 import sys

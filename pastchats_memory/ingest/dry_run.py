@@ -1,7 +1,5 @@
 """Show what a run would make of files, without writing."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path

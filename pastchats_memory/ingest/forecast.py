@@ -1,7 +1,5 @@
 """Estimate how long a run will take, from a few of its files and texts."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """Identify turns, so that two readings of a turn are one row."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """Store one turn while it happens, for hooks and MCP."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime

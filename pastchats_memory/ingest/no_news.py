@@ -4,8 +4,6 @@ The stamp of a run is a digest of the state of every file below its inputs, of i
 that is stored under it is that of the next run that finds the same.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import sys

@@ -1,7 +1,5 @@
 """A file that is being read: its counts, waiting rows and checkpoint."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping

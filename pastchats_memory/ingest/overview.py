@@ -1,7 +1,5 @@
 """List the agent histories on this machine, and how much of each is indexed."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Plan a run: open archives, and compare all files with what is stored."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from pastchats_memory.ingest.archives import expand_archives

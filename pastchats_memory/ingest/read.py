@@ -1,7 +1,5 @@
 """Read one file: its turns clean, its tasks, and the lines that are unreadable."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from pastchats_memory.files.project import is_opted_out

@@ -6,8 +6,6 @@
 `turn_rows` identifies and redacts them, and `writer` embeds and stores them in batches.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import time

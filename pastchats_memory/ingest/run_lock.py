@@ -1,7 +1,5 @@
 """Let one index run at a time embed, so that none embeds what another one embeds."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress

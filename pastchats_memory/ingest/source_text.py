@@ -1,7 +1,5 @@
 """Read the whole text of a turn from its source, if only a part of it is stored."""
 
-from __future__ import annotations
-
 import os
 
 from pastchats_memory.files.archives import archive_of, open_member

@@ -1,7 +1,5 @@
 """Measure a run before it begins: files, turns and seconds, without writing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Store the tasks of a file in the transaction of its turns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Turn a file and a line as a caller names them into what transcripts are searched for."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Store the notes that hooks wrote of what they gave to agents."""
 
-from __future__ import annotations
-
 import json
 import os
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Find the project of the working directory."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pastchats_memory.errors import UsageFault

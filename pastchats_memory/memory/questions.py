@@ -3,8 +3,6 @@
 To add an argument, add it to the method of `Memory` and to its question here. A test compares both with every edge.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 

@@ -1,7 +1,5 @@
 """Keep a memory open for a server, also after its database file was replaced."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from pastchats_memory.config import Config

@@ -1,7 +1,5 @@
 """Answer from the local copy of the team's memory."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from pastchats_memory.embed.session import ModelSession

@@ -1,7 +1,5 @@
 """Write files that get their name only once they are complete, for their owner alone."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterable, Iterator

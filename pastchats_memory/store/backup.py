@@ -1,7 +1,5 @@
 """Copy the whole database while others use it, and put a copy back: SQLite's online backup in both directions."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Count rows and check the database, for `status` and `doctor`."""
 
-from __future__ import annotations
-
 import hashlib
 from typing import Any
 

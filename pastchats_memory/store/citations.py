@@ -1,7 +1,5 @@
 """Read and store the places of rows in their files, by which citations are checked."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Name the local copy of a team's memory. Hooks import this at every prompt, so it imports nothing heavy."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 SUFFIX = ".team"

@@ -5,8 +5,6 @@ Many rows are deleted in steps, so that no other writer waits for long. The tran
 work of a killed process.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence

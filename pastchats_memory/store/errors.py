@@ -1,7 +1,5 @@
 """Translate SQLite's errors: the one boundary at which apsw's exceptions become ours."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

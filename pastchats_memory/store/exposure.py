@@ -5,8 +5,6 @@ put something else in its place: an entry belongs to this user or to root, and o
 sticky bit protects entries that are not theirs. OpenSSH checks its key files in the same way (`safe_path`).
 """
 
-from __future__ import annotations
-
 import os
 import stat
 import sys

@@ -3,8 +3,6 @@
 A hook imports this before and after a call of a tool, so it imports little.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Convert filters to SQL conditions on turns and on the texts of tasks, for words and both vector engines."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import orjson

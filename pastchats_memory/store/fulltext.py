@@ -1,7 +1,5 @@
 """Look words up in the FTS5 indexes of turns and of tasks' texts, and merge the segments of the indexes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 NumPy's own `unique` and `isin` would load its module of masked arrays.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Complete turns that another program inserted with the columns of the contract alone."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 from pastchats_memory.errors import DatabaseLocked, DatabaseReadOnly, DiskFull

@@ -1,7 +1,5 @@
 """Read turns and tasks in the form of `text.wire`, and store tasks of that form."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 

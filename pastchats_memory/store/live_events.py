@@ -1,7 +1,5 @@
 """Store the event ids of live turns, by which a repeated event is recognised."""
 
-from __future__ import annotations
-
 from pastchats_memory.store.database import Database
 
 LIVE = "live"

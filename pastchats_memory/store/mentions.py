@@ -1,7 +1,5 @@
 """Find every stored text that contains given words: in contents, in metadata, and in the names of files and projects."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

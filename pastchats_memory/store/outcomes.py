@@ -1,7 +1,5 @@
 """Store outcomes of episodes: derived ones, judgements, and the conversations whose outcomes are due."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Embed texts that were stored while no model could be used."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 from pastchats_memory.embed.session import ModelSession

@@ -4,8 +4,6 @@ SQLite reports a file system without locks as a busy database, and most other fa
 reports even a full disk as a broken table.
 """
 
-from __future__ import annotations
-
 import mmap
 import os
 import stat

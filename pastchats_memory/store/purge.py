@@ -1,7 +1,5 @@
 """Empty the database, except for what was forgotten before."""
 
-from __future__ import annotations
-
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.schema import schema
 from pastchats_memory.store.scrub import begin_scrub, erase

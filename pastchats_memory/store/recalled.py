@@ -1,7 +1,5 @@
 """Keep what hooks gave to agents, for people who ask what was said, when, and whether it helped."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable

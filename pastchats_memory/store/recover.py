@@ -3,8 +3,6 @@
 Triggers derive the rest again. The damaged file is only read.
 """
 
-from __future__ import annotations
-
 import hashlib
 import mmap
 import re

@@ -1,7 +1,5 @@
 """Every text that is stored, to be looked through again for secrets, and to be written without them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Store which message refutes which earlier episode. Derived: messages by their conversation, targets at the end of a run."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable
 from typing import NamedTuple

@@ -5,8 +5,6 @@ between the pointers and the cells of a page stays there, also after the row is 
 https://www.sqlite.org/fileformat2.html#b_tree_pages
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Keep what a process removes, until the file was searched for it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 MOST_BYTES = 4 << 20

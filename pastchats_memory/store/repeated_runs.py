@@ -3,8 +3,6 @@
 A stamp names the files, the options and the code of a run. A trigger removes it when the record of a source changes.
 """
 
-from __future__ import annotations
-
 from pastchats_memory.store.database import Database
 
 _STAMP = "? || ':' || (SELECT ifnull(max(seq), 0) FROM sqlite_sequence WHERE name = 'vector_changes')"

@@ -3,8 +3,6 @@
 When it changes, a trigger marks the outcomes of the conversation as due.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The one schema of our database: its marks in a file, its version and its statements."""
 
-from __future__ import annotations
-
 import re
 
 from pastchats_memory.errors import StoreFault

@@ -5,8 +5,6 @@ down that the rest is due, so that the next opening does it if the process ends 
 removed. If copies are left, or nobody knows any more what it was, SQLite writes the file anew.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Values read from the file that hold until somebody writes to it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar

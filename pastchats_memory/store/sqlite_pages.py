@@ -4,8 +4,6 @@ Header, schema and the links between pages are not needed, except for records th
 https://www.sqlite.org/fileformat2.html
 """
 
-from __future__ import annotations
-
 import mmap
 import struct
 from collections.abc import Iterator

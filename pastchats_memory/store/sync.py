@@ -1,7 +1,5 @@
 """Read the rows that machines exchange, and store which of them a synchronised folder has."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Stored tasks, with their comments and attachments; conditions and orders for plain questions about them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date

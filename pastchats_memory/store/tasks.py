@@ -1,7 +1,5 @@
 """Store and read tasks with their history, links, comments, attachments, and the texts that are searched."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Store what a team's memory needs: this memory's name there, the shared projects, and the rows of the local copy."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 

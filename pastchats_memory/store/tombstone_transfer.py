@@ -1,7 +1,5 @@
 """Forget in one database what was forgotten in another one that it replaces."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ The key is random bytes of this database: no table of known hashes helps, and tw
 the file has the key too, and can confirm a guess of a whole text, but cannot read a text from its hash.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime

@@ -5,8 +5,6 @@ size. A shorter substring is the beginning of such runs. A longer one has severa
 check it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import apsw

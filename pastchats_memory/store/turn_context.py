@@ -1,7 +1,5 @@
 """Read what ranking needs to know about turns: conversation, speaker, time, and neighbours."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Store and read turns: rows of `prompts` with their vectors and the places where they occur."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from math import inf

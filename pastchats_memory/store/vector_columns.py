@@ -1,7 +1,5 @@
 """The columns of a stored vector, for writers that need no NumPy."""
 
-from __future__ import annotations
-
 from pastchats_memory.store.database import Database
 
 PENDING = ""

@@ -4,8 +4,6 @@ A view leaves out rows that are being deleted, and rows of projects that are hid
 Only modules that write rows name the tables, and `tests/test_architecture.py` lists them.
 """
 
-from __future__ import annotations
-
 PENDING_KEY = "going"
 """Key of `embedding_meta`: as JSON the process that deletes, when it did so last, and the ids that are left by kind."""
 KINDS = ("turns", "tasks", "comments", "attachments")

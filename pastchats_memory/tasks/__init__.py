@@ -1,7 +1,5 @@
 """Manage tasks: edit them by hand, find similar ones, check prior work, answer plain questions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
 from datetime import date

@@ -4,8 +4,6 @@ A small grammar reads the question from left to right. Each step takes the phras
 task) and leaves a bar in their place. Words that no step knows, and that are no filler, are the topic of the question.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence

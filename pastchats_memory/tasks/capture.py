@@ -1,7 +1,5 @@
 """Store a text as a new task, unless a similar task exists."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass

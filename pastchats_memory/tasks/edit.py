@@ -1,7 +1,5 @@
 """Create, change and delete tasks by hand, each together with its words and vectors."""
 
-from __future__ import annotations
-
 import hashlib
 import uuid
 from collections.abc import Iterable, Sequence

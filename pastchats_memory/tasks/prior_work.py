@@ -1,7 +1,5 @@
 """Check whether work is new, asked before, done, in progress, failed before or superseded."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal, NamedTuple

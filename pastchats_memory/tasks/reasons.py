@@ -1,7 +1,5 @@
 """Say why a task is named: why it is worth starting, or what it waits for."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from datetime import date

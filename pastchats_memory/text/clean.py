@@ -1,7 +1,5 @@
 """Clean text for every format: no NUL bytes, lone surrogates or terminal colours."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

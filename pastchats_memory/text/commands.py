@@ -1,7 +1,5 @@
 """Compare shell commands by what they do. Pure."""
 
-from __future__ import annotations
-
 import re
 
 from pastchats_memory.text.shell import classify_check, command_words, is_read_only

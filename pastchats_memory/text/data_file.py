@@ -1,7 +1,5 @@
 """Read the data files that stand beside modules, each once. Pathlib and tomllib are left out where a cold hook needs neither."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from functools import cache

@@ -4,8 +4,6 @@
 `escape_name` for a name among our own words, `escape_path` for a path in a terminal. `escape_json` is for JSON.
 """
 
-from __future__ import annotations
-
 import re
 from contextlib import suppress
 from datetime import datetime, time, tzinfo

@@ -1,7 +1,5 @@
 """Text and JSON that every writer can encode."""
 
-from __future__ import annotations
-
 MAX_DEPTH = 100
 """Levels of JSON from a stranger. The library that writes JSON takes 254."""
 

@@ -1,7 +1,5 @@
 """Cut the part of a long text that is worth showing, word for word. Pure."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

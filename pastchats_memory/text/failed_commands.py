@@ -1,7 +1,5 @@
 """Find out why a command failed: its program, and the word of the command that the error names. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Group things that pairs connect."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 

@@ -1,7 +1,5 @@
 """Hashes that identify text."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable

@@ -6,8 +6,6 @@ A subword is written between asterisks (`*userby*`). So it can stand wherever a 
 weights and rows, and the words around which an excerpt is cut.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from pastchats_memory.text.lazy_pattern import LazyPattern

@@ -1,7 +1,5 @@
 """Find what a person typed in a prompt that a template, a schedule or a program wrote around it. Pure."""
 
-from __future__ import annotations
-
 import re
 
 from pastchats_memory.text.lazy_pattern import LazyPattern

@@ -1,7 +1,5 @@
 """Extract the lines of an answer that state its conclusion. Pure."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Mapping

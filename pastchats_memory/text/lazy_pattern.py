@@ -1,7 +1,5 @@
 """Compile a regular expression at its first use: a cold `recall` needs few of those that its modules define."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Guess the encoding of a text that is not UTF-8, as older programs and terminals of Windows write it."""
 
-from __future__ import annotations
-
 import codecs
 import re
 

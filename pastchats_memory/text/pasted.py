@@ -6,8 +6,6 @@ The start and end of a line, and its share of ordinary words, show whether it wa
 the person typed, and stay.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

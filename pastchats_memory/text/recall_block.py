@@ -3,8 +3,6 @@
 A block may come back unchanged, quoted, indented, with line numbers, HTML-escaped, or as one line of escaped JSON.
 """
 
-from __future__ import annotations
-
 import re
 
 from pastchats_memory.text.lazy_pattern import LazyPattern

@@ -1,7 +1,5 @@
 """Reduce a text to what stays the same when it is copied, quoted, formatted or pasted."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

@@ -1,7 +1,5 @@
 """Split prose into sentences, and quote whole ones. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from pastchats_memory.text.excerpt import ELLIPSIS

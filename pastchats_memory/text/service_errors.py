@@ -1,7 +1,5 @@
 """Errors of a model's service as clients print them."""
 
-from __future__ import annotations
-
 import re
 
 from pastchats_memory.text.lazy_pattern import LazyPattern

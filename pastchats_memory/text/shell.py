@@ -1,7 +1,5 @@
 """Classify tools and shell commands by what they do. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache

@@ -1,7 +1,5 @@
 """Reduce a text to what is stored: without embedded media, and of bounded length."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """Parse timestamps of every format into ISO 8601 in UTC."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, time, timedelta, tzinfo
 from pathlib import PurePath
 

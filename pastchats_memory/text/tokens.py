@@ -1,7 +1,5 @@
 """Count the tokens of a text for budgets, as an upper bound for every language model."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Sequence

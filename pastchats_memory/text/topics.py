@@ -3,8 +3,6 @@
 Prompts that steer the work ("add tests for this", "update the README") fit every project, so no memory of one helps them.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 from pastchats_memory.text.data_file import read_words

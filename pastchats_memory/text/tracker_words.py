@@ -1,7 +1,5 @@
 """Translate the words of trackers for the status, type and priority of a task into ours."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """Shorten text without cutting a secret in two, since half of a secret is not recognised as one."""
 
-from __future__ import annotations
-
 import re
 
 OUTPUT_HEAD = 2000

@@ -3,8 +3,6 @@
 `export` writes it and reads it again, `sync` sends it between machines, and a row of a team becomes it before it is used.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence

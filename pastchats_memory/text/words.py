@@ -1,7 +1,5 @@
 """Split text into words as the full-text index does, and compare letters as regular expressions do."""
 
-from __future__ import annotations
-
 import re
 
 FUNCTION_WORDS = frozenset(

@@ -1,7 +1,5 @@
 """Render the episodes that changed a file as Markdown."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from pastchats_memory.ingest.blame import Blamed

@@ -1,7 +1,5 @@
 """Describe a tool call for people: its change, text or input, and its output, as HTML."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from datetime import datetime

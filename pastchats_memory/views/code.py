@@ -1,7 +1,5 @@
 """Write code, changes and output as HTML with the classes of Pygments, which the page's style colours."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from difflib import unified_diff

@@ -1,7 +1,5 @@
 """Render a conversation, or the results of a search, as a document of Markdown or HTML that stands alone."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256

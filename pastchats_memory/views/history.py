@@ -1,7 +1,5 @@
 """Render timelines and digests as Markdown."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from itertools import groupby

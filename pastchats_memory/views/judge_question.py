@@ -1,7 +1,5 @@
 """Write the question about an episode that a judge gets."""
 
-from __future__ import annotations
-
 from pastchats_memory.model import Sheet
 from pastchats_memory.text.display import one_line, quote
 from pastchats_memory.text.recall_block import JUDGE_MARK

@@ -1,7 +1,5 @@
 """Render a packet as Markdown. No text from a transcript can leave its quotation."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from itertools import groupby

@@ -1,7 +1,5 @@
 """Turn Markdown of transcripts into what a reader may open: HTML without scripts, or Markdown without pictures."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """Find the fields that a value shows as JSON, from the annotations of its class or of a `View`."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """Render the log of what hooks gave to agents."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from textwrap import indent
 

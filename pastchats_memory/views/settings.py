@@ -1,7 +1,5 @@
 """List the settings without secrets."""
 
-from __future__ import annotations
-
 import os
 from typing import Annotated, Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Render tasks, their similarity and the verdict on prior work as text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from pastchats_memory.model import RESOLVED, Attachment, Hits, StoredTask

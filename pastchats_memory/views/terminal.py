@@ -1,7 +1,5 @@
 """Render search results and items for a person at a terminal. `text` renders the same values as Markdown for agents."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 from pastchats_memory.model import Hit, Hits, ShownItem

@@ -1,7 +1,5 @@
 """Render values as Markdown. No text from a transcript can leave its quotation."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from itertools import groupby

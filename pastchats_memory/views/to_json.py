@@ -1,7 +1,5 @@
 """Make JSON objects from values, as the annotations of their classes or of a shorter `View` describe."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import cache
 from types import NoneType

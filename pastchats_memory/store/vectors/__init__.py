@@ -6,8 +6,6 @@ hold, and orders by similarity, then id. So the answer is the same with either e
 (`vector_changes`) is scored too.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress

@@ -4,8 +4,6 @@ New vectors are stored by the hash of their text. So equal texts of turns, notes
 run resumes where it was.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 A KNN over all rows takes longer than the scan of the blocks and a KNN over its candidates together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

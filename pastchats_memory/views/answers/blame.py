@@ -1,7 +1,5 @@
 """Define the answer of `blame`, apart from the others, since its values load the formats."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 `read` gives the whole text of an item, in pages. The caller sanitises the answers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Annotated, NamedTuple
 

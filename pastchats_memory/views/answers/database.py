@@ -1,7 +1,5 @@
 """Define the answers about the database: status, checks, reindexing, redaction and backups."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 

@@ -1,7 +1,5 @@
 """Define the answers of failed requests, and of the health of the server."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pastchats_memory.fields import answer, one_of

@@ -1,7 +1,5 @@
 """Define the lines of an export, which `store.interchange` writes."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pastchats_memory.fields import Count, OpenMetadata, View, answer

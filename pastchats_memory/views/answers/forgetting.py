@@ -1,7 +1,5 @@
 """Define the answers of `forget`, `prune` and `purge`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, Literal, NamedTuple
 

@@ -1,7 +1,5 @@
 """Define the answer of `digest`."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pastchats_memory.episodes.history import SECTIONS, OutcomeCounts

@@ -1,7 +1,5 @@
 """Define the answers that are a list of values, with or without warnings."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 

@@ -1,7 +1,5 @@
 """Define the answers of `open`, `resume`, `where` and `handoff`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 

@@ -1,7 +1,5 @@
 """Name every published answer; `contracts/schemas` has a file for each."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any
 

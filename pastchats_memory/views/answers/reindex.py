@@ -1,7 +1,5 @@
 """Define the answer of `reindex`, which `task reindex` gives too."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 

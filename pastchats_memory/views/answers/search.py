@@ -1,7 +1,5 @@
 """Define the answers of search, recall, lessons and shown items."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple

@@ -1,7 +1,5 @@
 """Define the answers of configuration and installation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 

@@ -1,7 +1,5 @@
 """Define the answers of indexing, formats and sources."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Annotated, NamedTuple
 

@@ -1,7 +1,5 @@
 """Define the answers of `team` that need more than its reports."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 

@@ -4,8 +4,6 @@ An episode starts with a user turn that follows an answer or calls of tools, or 
 episode of their own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import Protocol, TypeVar

@@ -1,7 +1,5 @@
 """List what an episode did: its commands, and the files that it changed. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence

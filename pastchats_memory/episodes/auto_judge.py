@@ -1,7 +1,5 @@
 """Label episodes by the answers of a judge, whose words are checked like anybody's."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Check whether cited text still stands, and find the line of a quotation."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections import Counter

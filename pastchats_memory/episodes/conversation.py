@@ -1,7 +1,5 @@
 """Load a conversation, whole or a part of it: its episodes with outcomes, commands and changed files."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import groupby

@@ -1,7 +1,5 @@
 """Derive failed commands and edits from the turns of a conversation, and what cured them. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """List what was worked on in a span of time: conversations by day, and a digest of their episodes."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta

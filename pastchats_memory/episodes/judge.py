@@ -1,7 +1,5 @@
 """Let an agent or a person label an episode, with a quotation as evidence."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ A judgement replaces the rules while its basis is unchanged: the request, the la
 user's next message, and the quoted turn. If any of them changes, the rules decide again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from pastchats_memory.episodes import leading_user_turns

@@ -3,8 +3,6 @@
 It sends `POST BASE/chat/completions`. Text may leave the machine, so nothing is asked unless it is configured.
 """
 
-from __future__ import annotations
-
 import json
 import tempfile
 import time

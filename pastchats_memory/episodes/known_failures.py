@@ -3,8 +3,6 @@
 A hook asks this before and after an agent acts, so nothing here imports the model or NumPy.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 

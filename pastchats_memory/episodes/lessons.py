@@ -1,7 +1,5 @@
 """Find lessons: problems that failed repeatedly before they were solved, and commands that did."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import combinations, pairwise
 

@@ -1,7 +1,5 @@
 """Load the episode of a stored turn with its outcome, stored or derived."""
 
-from __future__ import annotations
-
 from pastchats_memory.episodes import find_request, leading_user_turns, split_episodes
 from pastchats_memory.episodes.cite import cite_items, find_line, find_nearest_line
 from pastchats_memory.episodes.judgement import SIGNAL

@@ -1,7 +1,5 @@
 """Read a user's message as a reply to what was done before it. Pure, and cheap enough for a hook."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from pastchats_memory.store.outcomes import Ending

@@ -3,8 +3,6 @@
 Their embeddings do not tell: "Add a --verbose flag to the export" is close to "Add a --quiet flag to the export".
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """Read the edits of stored turns again, since only their transcripts have the changed lines."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator

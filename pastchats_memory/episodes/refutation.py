@@ -4,8 +4,6 @@
 the outcomes of their conversation are derived; what they refute is looked for at the end of that run.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 It happens when turns are indexed. Recall and hooks read what is stored, and load no model.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from pastchats_memory.embed import Embedder

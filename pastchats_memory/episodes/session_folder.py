@@ -1,7 +1,5 @@
 """Say why the folder of a session cannot be entered, before a command names it."""
 
-from __future__ import annotations
-
 import os
 from pathlib import PureWindowsPath
 

@@ -1,7 +1,5 @@
 """Recognise what a text states for later: a decision, or work that is left open. Pure."""
 
-from __future__ import annotations
-
 import re
 
 from pastchats_memory.episodes.supersession import find_replacements

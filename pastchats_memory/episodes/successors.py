@@ -1,7 +1,5 @@
 """Name the later request that replaced a decision, for search results and for the episodes of a digest."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from pastchats_memory.episodes.load import load_episode

@@ -4,8 +4,6 @@ A wrong *superseded* is worse than none. Statements that deny, ask, compare, quo
 name that two requests share is no subject.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache, lru_cache

@@ -6,8 +6,6 @@ rare words, an error or a file with the thread. Other conversations of the proje
 Every look-up uses an index and has a limit, so that a hook can afford it.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Name conversations and episodes as people would: by the agent's own title, else by a sentence of the user's own words."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache, partial

@@ -1,7 +1,5 @@
 """Find the commands that worked before, for a task."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Write a small file atomically."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

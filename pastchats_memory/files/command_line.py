@@ -1,7 +1,5 @@
 """Write a command as a line for the user's shell."""
 
-from __future__ import annotations
-
 import os
 import shlex
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Say what stays out of a memory, and what never leaves it."""
 
-from __future__ import annotations
-
 import glob
 import os
 from collections.abc import Callable

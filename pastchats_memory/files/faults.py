@@ -1,7 +1,5 @@
 """Name the cause of a system's error, and what to do about it."""
 
-from __future__ import annotations
-
 import errno
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -3,8 +3,6 @@
 This module imports almost nothing, since each of many hooks at once needs it before its turn.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """Read commits of a repository that may be hostile, within a fraction of a second."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache

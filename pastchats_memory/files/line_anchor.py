@@ -4,8 +4,6 @@ The offset lets a citation be checked by reading a few bytes of a file of any si
 after lines were added or removed above them.
 """
 
-from __future__ import annotations
-
 import re
 import struct
 from _blake2 import blake2b  # hashlib would bring OpenSSL, which a question has no use for

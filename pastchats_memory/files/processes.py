@@ -1,7 +1,5 @@
 """Start other programs: editors, agents and judges."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

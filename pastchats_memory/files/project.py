@@ -1,7 +1,5 @@
 """Find the project of a folder, for each indexed turn and for the working directory of a recall."""
 
-from __future__ import annotations
-
 import os
 import re
 from functools import cache

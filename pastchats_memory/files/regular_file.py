@@ -1,7 +1,5 @@
 """Open a file that something else may have replaced since it was found."""
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

@@ -1,7 +1,5 @@
 """Resolve a stored path to its file; paths with a secret are stored redacted."""
 
-from __future__ import annotations
-
 import os
 from itertools import islice
 from pathlib import Path, PurePosixPath, PureWindowsPath

@@ -3,8 +3,6 @@
 `cli.serve` alone imports this package.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import signal

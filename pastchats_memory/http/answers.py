@@ -1,7 +1,5 @@
 """Answer with JSON, and with `error/1` and a fitting status if a request cannot be answered."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

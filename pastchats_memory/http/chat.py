@@ -1,7 +1,5 @@
 """Add context to a chat request, forward it to the chat endpoint, and add the sources to the answer."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Any

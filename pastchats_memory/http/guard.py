@@ -1,7 +1,5 @@
 """Check who may ask and how much, before anything else of a request is read."""
 
-from __future__ import annotations
-
 import asyncio
 import hmac
 import re

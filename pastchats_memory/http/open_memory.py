@@ -1,7 +1,5 @@
 """Ask the memory from threads: each question that runs at the same time has its own connection."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Describe the server as an OpenAPI 3.1 document: requests from the routes, answers from the views."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from typing import Any

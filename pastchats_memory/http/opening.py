@@ -4,8 +4,6 @@ Every account of a machine can read the words of a command, so the browser is gi
 read, and the file leads to the link.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import webbrowser

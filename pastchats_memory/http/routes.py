@@ -3,8 +3,6 @@
 The same table reads requests and describes them (`openapi`).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Keep the token of programs in a file of the state folder, which this account alone can read."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Choose rows to forget, preview them, delete them for good, and keep them from being indexed again."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """Report what a memory holds, check its database, and rebuild what a damaged one lost."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterable

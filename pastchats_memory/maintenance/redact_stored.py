@@ -5,8 +5,6 @@ They are removed from rows, words, vectors and the bytes of the file.
 A removed secret is not found again. So after an interruption, the next run does the rest.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import time

@@ -1,7 +1,5 @@
 """Read arguments as models write them: fill-ins for what they leave out, and numbers for ids."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

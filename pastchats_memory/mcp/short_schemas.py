@@ -3,8 +3,6 @@
 The whole schemas still hold: the server checks arguments against their types and ranges.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

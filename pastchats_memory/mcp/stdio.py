@@ -3,8 +3,6 @@
 The SDK drops such lines, so that a client would wait for ever. JSON with half of a surrogate pair is one of them.
 """
 
-from __future__ import annotations
-
 import json
 from types import TracebackType
 from typing import Any, Self

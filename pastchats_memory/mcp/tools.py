@@ -3,8 +3,6 @@
 The SDK calls tools in threads beside its event loop. One lock lets one call at a time use the memory.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 import threading

@@ -5,8 +5,6 @@ of every thread comes first. A further part is worth less in a later entry, and 
 one of the first.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple

@@ -4,8 +4,6 @@ A third of the prompts that name something share rare names and most of their we
 other. For them neither NumPy nor the model is imported. The search decides the rest.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

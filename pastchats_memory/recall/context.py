@@ -3,8 +3,6 @@
 Each item is an excerpt with its id and source.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

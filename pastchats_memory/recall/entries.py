@@ -1,7 +1,5 @@
 """Turn hits into the entries of a recall block: one for each thread, which shows how the thread ended."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise

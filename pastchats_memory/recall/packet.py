@@ -3,8 +3,6 @@
 After a compaction the agent of the session gets one, on return the next session gets one, and a handoff is one for another agent.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections import Counter

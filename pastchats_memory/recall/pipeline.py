@@ -4,8 +4,6 @@ The way of a question: search widely, drop hits without enough evidence, let pro
 entries (one for each thread, which shows its end), and fit the block into the budget.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """A checked recall request."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from pastchats_memory.errors import UsageFault

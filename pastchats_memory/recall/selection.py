@@ -1,7 +1,5 @@
 """Select the hits that are worth recalling, and settle near ties."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Order the entries of a block: a later decision precedes what it replaced. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from pastchats_memory.model import RecallEntry

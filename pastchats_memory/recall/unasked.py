@@ -5,8 +5,6 @@ it is near in meaning, it shares rare names with the prompt, and both lists rank
 measures how often that is right.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from pastchats_memory.model import Hit

@@ -1,7 +1,5 @@
 """Measure what each row has of the words of a prompt, without NumPy and without the model. Reads the full-text index alone."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Values behind the name of a secret, in every form of writing one: `=`, `:`, a flag, a table cell, a sentence."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from typing import NamedTuple

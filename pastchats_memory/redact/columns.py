@@ -1,7 +1,5 @@
 """Secrets below their name, in a column of a table, of separated values or of aligned output."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Secrets whose place in a command, a call, a statement or a file shows that they are secret."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 A view decodes URLs and HTML, base64, colours of a terminal, or tokens that a narrow column wraps.
 """
 
-from __future__ import annotations
-
 import binascii
 import re
 from bisect import bisect_right

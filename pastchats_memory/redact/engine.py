@@ -3,8 +3,6 @@
 One pass over the text finds the places of all keywords. A rule is tried only where one of its keywords stands.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence

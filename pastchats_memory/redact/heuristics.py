@@ -1,7 +1,5 @@
 """Judge whether a value looks like a secret: neither a placeholder nor code nor words."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

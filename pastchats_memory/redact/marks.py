@@ -1,7 +1,5 @@
 """Put marks such as `[redacted:password]` in the places of a text's secrets."""
 
-from __future__ import annotations
-
 import re
 import string
 from bisect import bisect_left

@@ -1,7 +1,5 @@
 """Find tokens without a known keyword: long runs of letters and digits behind a prefix, or in pairs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 

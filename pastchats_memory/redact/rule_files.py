@@ -1,7 +1,5 @@
 """Rules of redaction that are data: TOML files of this folder, with patterns that share named parts."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Mapping

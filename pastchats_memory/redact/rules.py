@@ -1,7 +1,5 @@
 """Rules for secrets with a known shape or frame, as `rules.toml` describes them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 A change of what the rules do changes it. A change of comments, descriptions and examples does not.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable

@@ -4,8 +4,6 @@ A name alone proves nothing: `max_tokens: 4096`, `password: string`, `token = re
 value therefore has its own test of whether the value is a secret.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple

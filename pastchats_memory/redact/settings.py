@@ -4,8 +4,6 @@
 in a line of a `.env` or properties file, below the head of a section, or among other entries of YAML.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import NamedTuple

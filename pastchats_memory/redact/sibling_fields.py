@@ -1,7 +1,5 @@
 """Values in the field before the one that names them: `{"value": "…", "name": "DB_PASSWORD"}`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple

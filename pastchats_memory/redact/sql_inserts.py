@@ -1,7 +1,5 @@
 """Secrets in the values of SQL statements, by the columns that the statement names."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Run one call in a thread while the caller goes on."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar

@@ -1,7 +1,5 @@
 """Gather the evidence for each row of the pool, the best rows of both lists."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 

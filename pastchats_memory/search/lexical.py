@@ -1,7 +1,5 @@
 """Search by words: weigh words, find their rows, score the rows by BM25."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Explain an empty result that has nothing to do with the question."""
 
-from __future__ import annotations
-
 from pastchats_memory.model import NO_FILTERS, Filters
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database

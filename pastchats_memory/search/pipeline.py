@@ -4,8 +4,6 @@ The way of a question: `query` reads its words and `times` its dates; `lexical` 
 the question and finds the nearest vectors; `candidates` gathers evidence for the best rows of both; `rank` orders them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Read a question: its text for each engine, its words and their weights."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import pairwise

@@ -8,8 +8,6 @@ occurs in a row, how far the row stands out by meaning, what its neighbours say,
 measures the worth of each.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Say how far an index run is, while it adds to what is searched."""
 
-from __future__ import annotations
-
 from pastchats_memory.store import sources
 from pastchats_memory.store.atomic_file import is_alive
 from pastchats_memory.store.database import Database

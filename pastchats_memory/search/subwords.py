@@ -3,8 +3,6 @@
 Subwords are characters of scripts without spaces, parts of identifiers, and unknown words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Read the time that a question names, as a filter or as evidence."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from typing import NamedTuple

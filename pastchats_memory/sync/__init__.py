@@ -4,8 +4,6 @@ Each machine writes what the folder lacks into a new file of its own, and reads 
 read. Nobody's file is changed by another, so two machines may do so at once, and files may arrive in any order.
 """
 
-from __future__ import annotations
-
 import secrets
 import socket
 from collections.abc import Callable, Iterator

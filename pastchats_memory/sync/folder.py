@@ -9,8 +9,6 @@ last line with their number. The signature is a gzip member of its own, and sign
 before they are decompressed. A file is taken whole or not at all.
 """
 
-from __future__ import annotations
-
 import gzip
 import os
 import re

@@ -3,8 +3,6 @@
 The signatures are Ed25519 (RFC 8032).
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Read the files of the other machines."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib.metadata import version

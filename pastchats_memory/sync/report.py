@@ -1,7 +1,5 @@
 """What synchronising is told, and what it reports."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Write what no file of the folder has, and replace own files with something that was forgotten."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import islice

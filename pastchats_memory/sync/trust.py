@@ -1,7 +1,5 @@
 """Decide whose files are used: those of the machines whose keys are known, and of new ones that prove to be the person's."""
 
-from __future__ import annotations
-
 import hmac
 from collections.abc import Mapping
 

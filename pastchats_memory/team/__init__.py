@@ -4,8 +4,6 @@
 Search asks the server; recall and hooks read the copy, and need no library of a server.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager

@@ -1,7 +1,5 @@
 """Ask the team's memory: search the collection, or recall from the local copy."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Choose the server of an endpoint. Its library is imported only when it is needed."""
 
-from __future__ import annotations
-
 import os
 from contextlib import AbstractContextManager
 from getpass import getuser

@@ -1,7 +1,5 @@
 """Keep a local copy of what others share, in a database of its own beside the memory, which hooks can read."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

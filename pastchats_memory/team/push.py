@@ -4,8 +4,6 @@ What is there is compared with what is here at every run. So a run that was kill
 collection need no repair: the next run does what is missing.
 """
 
-from __future__ import annotations
-
 import secrets
 import socket
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence

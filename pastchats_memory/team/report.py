@@ -1,7 +1,5 @@
 """Describe how a team's memory is used, and what was done there."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, NamedTuple

@@ -6,8 +6,6 @@ the author's computer.
 A row of another member is as hostile as any transcript: everything in it is checked before it is used.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from collections.abc import Sequence

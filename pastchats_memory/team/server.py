@@ -3,8 +3,6 @@
 Its functions raise TeamUnavailable if the server cannot be used.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol

@@ -4,8 +4,6 @@
 unknown, since a wrong answer is worse than none. The caller then gets the user's next message, which a reader can judge.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

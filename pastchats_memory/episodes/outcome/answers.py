@@ -1,7 +1,5 @@
 """Read the agent's answers: commits, edits, claims, admissions, questions."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 

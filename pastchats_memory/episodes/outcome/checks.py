@@ -3,8 +3,6 @@
 Runners report similar facts in different words: how many tests failed or passed, the overall result, the exit code.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

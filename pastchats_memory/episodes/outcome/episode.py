@@ -1,7 +1,5 @@
 """Hold the values that outcomes are derived from: turns and evidence."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator

@@ -3,8 +3,6 @@
 Negation and sarcasm count against the work. A repeated prompt and a pasted error are feedback too.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from difflib import get_close_matches

@@ -1,7 +1,5 @@
 """Find the names that an episode made known: of files that it changed, and of code in its answers."""
 
-from __future__ import annotations
-
 import re
 
 from pastchats_memory.episodes.outcome.answers import list_edits

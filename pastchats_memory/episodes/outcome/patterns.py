@@ -1,7 +1,5 @@
 """Compile the phrases of `phrases.toml` and the expressions of `patterns.toml` at their first use."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from functools import cache, cached_property, lru_cache

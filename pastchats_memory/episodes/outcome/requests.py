@@ -3,8 +3,6 @@
 Other languages are recognised by their commonest words. `recall` uses this grammar too, so it is not in the phrase file.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache, lru_cache
 

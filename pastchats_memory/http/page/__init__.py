@@ -4,8 +4,6 @@ A page is a function of one module: it asks the memory and returns a template wi
 session, runs the function, and turns every error into a page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Iterable
 from typing import NamedTuple
 from urllib.parse import parse_qsl

@@ -1,7 +1,5 @@
 """Define what a page is given and what it answers, and render the answer."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from hashlib import sha256

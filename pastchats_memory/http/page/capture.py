@@ -1,7 +1,5 @@
 """Capture from the page: write down a task, or add it to a similar one after a question."""
 
-from __future__ import annotations
-
 from pastchats_memory.http.page.answers import PageRequest, Redirect, Reply, WebPage, make_url
 from pastchats_memory.memory import Memory
 from pastchats_memory.tasks.capture import CaptureDecision

@@ -1,7 +1,5 @@
 """Show a conversation as it was: turns, folded tool calls, branches, and episodes with their outcomes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple

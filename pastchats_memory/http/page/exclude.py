@@ -1,7 +1,5 @@
 """Exclude files, folders and projects from the page: the list in the user's own configuration file."""
 
-from __future__ import annotations
-
 import glob
 import os
 

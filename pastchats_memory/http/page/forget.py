@@ -1,7 +1,5 @@
 """Forget from the page: what would go is shown first, and a second click deletes it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Mark words of a query, and quotations, in text that is shown."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from html import escape

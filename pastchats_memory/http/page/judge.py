@@ -1,7 +1,5 @@
 """Judge from the page: read an episode, and say how it ended and which words show it."""
 
-from __future__ import annotations
-
 from pastchats_memory.fields import OUTCOMES
 from pastchats_memory.http.page.answers import PageRequest, Redirect, Reply, WebPage, make_url, require
 from pastchats_memory.memory import Memory

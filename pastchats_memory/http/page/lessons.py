@@ -1,7 +1,5 @@
 """Show lessons: what failed repeatedly, and what ended it."""
 
-from __future__ import annotations
-
 from pastchats_memory.http.page.answers import PageRequest, WebPage
 from pastchats_memory.memory import Memory
 

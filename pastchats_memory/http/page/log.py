@@ -1,7 +1,5 @@
 """Show what the memory told agents, when, and whether they used it."""
 
-from __future__ import annotations
-
 from itertools import groupby
 
 from pastchats_memory.http.page.answers import PageRequest, WebPage

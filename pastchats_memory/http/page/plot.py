@@ -1,7 +1,5 @@
 """Lay out bars of outcomes over time, which a template draws as SVG."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta

@@ -1,7 +1,5 @@
 """Show projects, their outcomes over time, and what was worked on when."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from itertools import groupby, pairwise

@@ -1,7 +1,5 @@
 """Show `/`: without a query where the person was last, with one its hits, grouped by conversation."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from itertools import groupby

@@ -1,7 +1,5 @@
 """Let in the person who started the server: a link that works once becomes a session of a browser."""
 
-from __future__ import annotations
-
 import hmac
 from collections.abc import Callable
 from hashlib import sha256

@@ -1,7 +1,5 @@
 """Show every setting and where its value comes from."""
 
-from __future__ import annotations
-
 from pastchats_memory.config import exclusions, from_home, own_file
 from pastchats_memory.http.page.answers import PageRequest, WebPage
 from pastchats_memory.memory import Memory

@@ -1,7 +1,5 @@
 """Show where the memory comes from: the histories on this machine, and what of them was not read."""
 
-from __future__ import annotations
-
 from pastchats_memory.config import from_home
 from pastchats_memory.http.page.answers import PageRequest, WebPage
 from pastchats_memory.ingest.overview import SourceReport, UnreadFile

@@ -1,7 +1,5 @@
 """Show tasks as a board with a column for each status, and a task with its history."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 

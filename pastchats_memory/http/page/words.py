@@ -1,7 +1,5 @@
 """Provide the filters of the templates: how values read on a page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from functools import cache

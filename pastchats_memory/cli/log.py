@@ -1,10 +1,13 @@
 """`log`: list what the hooks gave to agents, when, and whether it was used."""
 
+from textwrap import indent
+
 import click
 
 from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.memory import Memory
-from pastchats_memory.views.recalled import render_given, render_log
+from pastchats_memory.text.display import sanitise
+from pastchats_memory.views.recalled import render_log
 from pastchats_memory.views.to_json import to_json
 
 
@@ -21,7 +24,7 @@ def command(memory: Memory, last: bool, session: str | None, limit: int) -> Comm
     found = memory.log(session, 1 if last else limit)
     return CommandResult(
         lambda: to_json(found),
-        lambda: render_given(found.results[0]) if last else render_log(found),
+        lambda: indent(sanitise(found.results[0].content), "  ") if last else render_log(found),
         is_found=bool(found.results),
         nothing="No hook has given anything to an agent yet.",
     )

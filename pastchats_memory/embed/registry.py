@@ -71,17 +71,13 @@ def embedder_of(name: str | None, settings: ModelSettings, version: str = "", *,
             of the list.
         may_fetch: whether a missing model is downloaded from the hub, and a busy endpoint is waited for.
     """
-    if name is None or version.startswith(FAMILY) or (not version and is_packaged(name, settings)):
+    is_packaged = name is None or (name.lower() in PACKAGED and name not in settings.custom)
+    if name is None or version.startswith(FAMILY) or (is_packaged and not version):
         return PackagedEmbedder(settings.threads)
     try:
         return _find_embedder(name, settings, version, may_fetch=may_fetch)
     except ModelUnavailable as fault:
         return UnavailableEmbedder(name.removeprefix(ENDPOINT), version, fault)
-
-
-def is_packaged(name: str, settings: ModelSettings) -> bool:
-    """Check whether a name is one of the packaged model, unless the configuration gives it to another one."""
-    return name.lower() in PACKAGED and name not in settings.custom
 
 
 def _find_embedder(name: str, settings: ModelSettings, version: str, *, may_fetch: bool) -> Embedder:

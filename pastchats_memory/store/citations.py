@@ -76,13 +76,10 @@ def sources(database: Database, paths: Sequence[str] = ()) -> list[Source]:
     return [Source(*row) for row in database.run(statement, (orjson.dumps(paths).decode(),))]
 
 
-def rows_of(database: Database, source: Source, filters: Filters) -> Iterator[CitedRow]:
-    """Yield the rows of a file, turns before tasks, by line. Of the filters only the project applies."""
-    return _rows_of(database, source, filters, "TRUE", "TRUE")
-
-
-def _rows_of(database: Database, source: Source, filters: Filters, turns: str, tasks: str) -> Iterator[CitedRow]:
-    """Yield the rows of a file that meet a condition on turns, and one on tasks."""
+def rows_of(
+    database: Database, source: Source, filters: Filters, turns: str = "TRUE", tasks: str = "TRUE"
+) -> Iterator[CitedRow]:
+    """Yield the rows of a file that meet the conditions, turns before tasks, by line. Only the filter project applies."""
     where, values = conditions(filters)
     of_turns = TURNS.replace(" FROM", ", p.id || '', p.source_project, p.content FROM", 1)
     of_tasks = TASKS.replace(" FROM", ", p.shown_id, p.source_project, p.content FROM", 1)
@@ -110,7 +107,7 @@ def sources_without_passage(database: Database) -> list[Source]:
 
 def rows_without_passage(database: Database, source: Source) -> list[CitedRow]:
     """Return the rows of a file whose passage is not computed yet, by line."""
-    rows = _rows_of(database, source, Filters(), "g.passage IS NULL", "p.passage IS NULL")
+    rows = rows_of(database, source, Filters(), "g.passage IS NULL", "p.passage IS NULL")
     return sorted(rows, key=lambda row: row.place.line)
 
 

@@ -1,7 +1,6 @@
 """Render the log of what hooks gave to agents."""
 
 from collections.abc import Iterable
-from textwrap import indent
 
 from pastchats_memory.store.recalled import Recalled, RecalledLog, Week
 from pastchats_memory.text.display import escape_name, format_time, sanitise
@@ -18,11 +17,6 @@ def render_log(log: RecalledLog) -> str:
 def render_weeks(weeks: Iterable[Week]) -> str:
     """Render how many memories were given in each week, and how many of them were used."""
     return ", ".join(f"{one.week}: {one.given:,} ({one.used:,} used)" for one in weeks)
-
-
-def render_given(one: Recalled) -> str:
-    """Render what an agent saw, indented."""
-    return indent(sanitise(one.content), "  ")
 
 
 def _render_line(one: Recalled) -> str:

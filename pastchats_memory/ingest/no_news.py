@@ -60,16 +60,15 @@ def _list_below(root: str, wanted: FileFilter) -> Iterator[str]:
             if entry.is_dir(follow_symlinks=False):
                 folders.append(entry.path)
             else:
-                status = entry.stat(follow_symlinks=False)
-                yield f"{entry.path} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"
+                yield _look_at(entry.path, entry)
                 if entry.is_symlink():
                     yield _look_at(entry.path)
 
 
-def _look_at(path: str) -> str:
-    """Return the state of a file or folder, of a link the state of its target."""
+def _look_at(path: str, entry: os.DirEntry[str] | None = None) -> str:
+    """Return the state of a file or folder, of a link the state of its target; with its entry that of the link."""
     try:
-        status = os.stat(path)  # noqa: PTH116 - a string is at hand
+        status = entry.stat(follow_symlinks=False) if entry else os.stat(path)  # noqa: PTH116 - a string is at hand
     except OSError as fault:
         return f"{path} {fault.errno}"
     return f"{path} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"

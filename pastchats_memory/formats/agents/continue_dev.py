@@ -1,4 +1,7 @@
-"""Read sessions of Continue: a document each, with prompts of the editor. A list beside them says when each began."""
+"""Read sessions of Continue: a document for each, with the editor's prompts.
+
+A session has no times. The list of sessions beside it says when each began.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path

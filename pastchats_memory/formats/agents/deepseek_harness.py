@@ -1,4 +1,7 @@
-"""Read sessions of DeepSeek Harness: a header, then events. A message's source says if a program wrote it as user."""
+"""Read sessions of DeepSeek Harness: a header, then the events of a log.
+
+A message that the model reads as the user's may come from the program. Its source says so.
+"""
 
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import Format, has_record

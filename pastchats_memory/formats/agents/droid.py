@@ -1,4 +1,7 @@
-"""Read sessions of Factory's Droid: a header, then messages in Anthropic's blocks, each naming the one before it."""
+"""Read sessions of Factory's Droid: a header, then messages in Anthropic's blocks.
+
+Each message names the one before it.
+"""
 
 from dataclasses import replace
 

@@ -1,4 +1,7 @@
-"""Read what `task export` prints, as https://taskwarrior.org/docs/design/task/ describes it: an array or lines."""
+"""Read what `task export` of Taskwarrior prints: an array of tasks, or one a line.
+
+Fields are those of https://taskwarrior.org/docs/design/task/.
+"""
 
 from collections.abc import Iterator
 

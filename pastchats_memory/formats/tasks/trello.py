@@ -1,4 +1,7 @@
-"""Read a Trello board's JSON, whose lists are the cards' states: https://developer.atlassian.com/cloud/trello/rest/."""
+"""Read the JSON export of a Trello board: its lists are the states of its cards.
+
+Fields are those of https://developer.atlassian.com/cloud/trello/rest/.
+"""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,7 @@
-"""Claude Code: sessions, exported web sessions, todo lists. The reader is imported late: a hook needs only this."""
+"""Claude Code: sessions, exported web sessions and todo lists.
+
+The reader is imported with the first file: a hook needs only what is here.
+"""
 
 from __future__ import annotations
 

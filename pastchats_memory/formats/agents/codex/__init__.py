@@ -1,4 +1,7 @@
-"""Codex: rollouts and printed logs. The reader is imported with the first file: a hook needs only what is here."""
+"""Codex: rollouts and printed logs.
+
+The reader is imported with the first file: a hook needs only what is here.
+"""
 
 from __future__ import annotations
 

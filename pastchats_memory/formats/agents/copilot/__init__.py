@@ -1,4 +1,7 @@
-"""GitHub Copilot: command line, shared sessions, VS Code's chat. The reader is imported late: hooks need only this."""
+"""GitHub Copilot: the command line, its shared sessions, and the chat in VS Code.
+
+The reader is imported with the first file: a hook needs only what is here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Cursor: its agent's transcripts, its editor's state. The reader is imported late: a hook needs only what is here."""
+"""Cursor: transcripts of its agent, and the state of its editor.
+
+The reader is imported with the first file: a hook needs only what is here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Gemini CLI, and Qwen Code, which derives from it. The reader is imported late: a hook needs only what is here."""
+"""Gemini CLI, and Qwen Code, which derives from it.
+
+The reader is imported with the first file: a hook needs only what is here.
+"""
 
 from __future__ import annotations
 

@@ -82,6 +82,17 @@ def test_an_update_or_a_deletion_reaches_own_rows_alone(postgres: PostgresDataba
     assert postgres.run("SELECT text FROM pastchats.rows") == [("Words of her own.",)]
 
 
+@pytest.mark.parametrize(
+    "sql", [insert("b", more=", author", values=", 'ada'"), "UPDATE pastchats.rows SET author = 'ada'"]
+)
+def test_the_policies_alone_let_nobody_write_for_another(postgres: PostgresDatabase, sql: str) -> None:
+    """Grant the column that is not granted, so that nothing else refuses it."""
+    postgres.run("GRANT INSERT (author), UPDATE (author) ON pastchats.rows TO pastchats_team")
+    postgres.run(insert("a"), "bob")
+    with pytest.raises(psycopg.errors.InsufficientPrivilege, match="row-level security"):
+        postgres.run(sql, "bob")
+
+
 def test_a_role_outside_the_team_reads_nothing(postgres: PostgresDatabase) -> None:
     postgres.run("REVOKE pastchats_team FROM dora")
     try:
@@ -149,6 +160,16 @@ def test_a_listing_misses_no_transaction_that_commits_late(postgres: PostgresDat
     assert first.digests.keys() == {"b" * 64}
     assert "a" * 64 in second.digests
     assert third.digests == {}
+    assert second.deleted == frozenset()
+
+
+def test_a_row_that_is_written_again_is_listed_again(postgres: PostgresDatabase) -> None:
+    postgres.run(insert("a"), "ada")
+    with open_postgres(postgres.endpoint_for("bob"), None) as server:
+        first = server.list_changes(Condition(), "")
+        postgres.run("UPDATE pastchats.rows SET digest = 'cd'", "ada")
+        second = server.list_changes(Condition(), first.horizon)
+    assert second.digests == {"a" * 64: "cd"}
     assert second.deleted == frozenset()
 
 

@@ -1,5 +1,7 @@
 """`serve`: answer over HTTP."""
 
+from functools import partial
+
 import click
 
 from pastchats_memory.cli import DONE, options
@@ -24,19 +26,11 @@ from pastchats_memory.config import load
     "--chat-endpoint", metavar="URL", help="Server that chats are forwarded to, such as http://localhost:11434/v1."
 )
 @click.option("--new-token", is_flag=True, help="Replace the token in the state folder; the old one stops at once.")
-@click.option(
-    "--open/--no-open", "opens", default=None, help="Open the browser, by default at a terminal with a screen."
-)
+@click.option("--no-open", is_flag=True, help="Only print the link, at a terminal with a screen too.")
 @options.database
 def command(
-    host: str,
-    port: int,
-    token: str | None,
-    chat_endpoint: str | None,
-    new_token: bool,
-    opens: bool | None,
-    db: str | None,
-) -> int:
+    host: str, port: int, token: str | None, chat_endpoint: str | None, new_token: bool, no_open: bool, db: str | None,
+) -> int:  # fmt: skip
     """Show the memory in a browser, answer programs over HTTP, and add context to chats on their way to a model.
 
     At a terminal it opens your browser. Elsewhere open the link that it prints: it works once, and opens a session in that
@@ -55,11 +49,7 @@ def command(
     config = load(db, flags={"server_token": token, "chat_endpoint": chat_endpoint})
     warn(config.warnings)
     with listening(config):
-        serve(
-            config,
-            Address(host, port),
-            lambda line: click.echo(line, err=True),
-            with_new_token=new_token,
-            opens_page=has_screen() if opens is None else opens,
-        )
+        opens = not no_open and has_screen()
+        report = partial(click.echo, err=True)
+        serve(config, Address(host, port), report, with_new_token=new_token, opens_page=opens)
     return DONE

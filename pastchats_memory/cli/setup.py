@@ -321,7 +321,7 @@ def _find_first_recall(memory: Memory) -> tuple[str, RecallBlock] | None:
         ended = [block for block in blocks if block.entries and _has_known_end(block.entries[0])]
         if ended:
             return project, max(ended, key=_rate)
-    prompts = [(one.project, query) for one in memory.list_newest_prompts() if (query := query_for(one.text))]
+    prompts = [(one.source_project, query) for one in memory.list_recent() if (query := query_for(one.content))]
     blocks_of = ((project, _recall_in(memory, project, query, ENTRIES)) for project, query in prompts[:PROMPTS])
     return next(((project, block) for project, block in blocks_of if block.entries), None)
 

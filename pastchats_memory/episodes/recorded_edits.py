@@ -71,21 +71,26 @@ def read_turn(item: Item) -> Turn | None:
     return None
 
 
+def read_source(format_name: str, path: Path) -> Iterator[Turn]:
+    """Yield the turns of a file, or of a member of an archive. Raises NotText, OSError, UsageFault."""
+    archive = archive_of(path)
+    unpacked = None if archive is None else open_member(archive, os.path.relpath(path, archive))
+    rows = load_format(format_name).read(SourceFile(path, named=True, unpacked=unpacked))
+    return (row for row in rows if isinstance(row, Turn))
+
+
 def _read_turns_with_calls(format_name: str, stored_path: str) -> tuple[Turn, ...]:
     path = resolve_path(stored_path)
-    archive = archive_of(path)
     try:
-        state = (archive or path).stat()
-        return _read_file(format_name, path, archive, (state.st_mtime_ns, state.st_size))
+        state = (archive_of(path) or path).stat()
+        return _read_file(format_name, path, (state.st_mtime_ns, state.st_size))
     except (NotText, OSError, UsageFault):  # the file is gone or another one, or nothing reads it here
         return ()
 
 
 @lru_cache(maxsize=4)
-def _read_file(format_name: str, path: Path, archive: Path | None, _state: tuple[int, int]) -> tuple[Turn, ...]:
-    unpacked = None if archive is None else open_member(archive, os.path.relpath(path, archive))
-    rows = load_format(format_name).read(SourceFile(path, named=True, unpacked=unpacked))
-    return tuple(row for row in rows if isinstance(row, Turn) and (row.calls or row.metadata.get("files")))
+def _read_file(format_name: str, path: Path, _state: tuple[int, int]) -> tuple[Turn, ...]:
+    return tuple(row for row in read_source(format_name, path) if row.calls or row.metadata.get("files"))
 
 
 def written_lines(

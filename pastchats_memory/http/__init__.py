@@ -181,13 +181,8 @@ class Address:
 
 
 def serve(
-    config: Config,
-    address: Address,
-    report: Callable[[str], None],
-    *,
-    with_new_token: bool = False,
-    opens_page: bool = False,
-) -> None:
+    config: Config, address: Address, report: Callable[[str], None], *, with_new_token: bool = False, opens_page: bool = False,
+) -> None:  # fmt: skip
     """Serve until SIGINT or SIGTERM, and with `opens_page` open the page in a browser.
 
     Port 0 means any free port. `report` gets the URL and what else the user should know.

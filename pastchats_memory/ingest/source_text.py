@@ -1,11 +1,9 @@
 """Read the whole text of a turn from its source, if only a part of it is stored."""
 
-import os
-
-from pastchats_memory.files.archives import archive_of, open_member
+from pastchats_memory.episodes.recorded_edits import read_source
+from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.stored_path import resolve_path
-from pastchats_memory.formats.base.source import NotText, SourceFile
-from pastchats_memory.ingest.detect import BY_FORMAT
+from pastchats_memory.formats.base.source import NotText
 from pastchats_memory.ingest.read import clean
 from pastchats_memory.model import Item, Turn
 from pastchats_memory.redact import redact
@@ -14,16 +12,12 @@ from pastchats_memory.text.stored_text import LONGEST_TEXT, limit_text, name_med
 
 def read_whole_text(item: Item) -> str | None:
     """Return the whole text, redacted and without embedded media; None if no source has it any more."""
-    format_ = BY_FORMAT.get(str(item.metadata.get("format")))
-    for place in item.places if format_ is not None else ():
-        path = resolve_path(place.path)
+    for place in item.places:
         try:
-            archive = archive_of(path)
-            unpacked = None if archive is None else open_member(archive, os.path.relpath(path, archive))
-            for found in format_.read(SourceFile(path, named=True, unpacked=unpacked)) if format_ else ():
-                if isinstance(found, Turn) and (text := _matching_text(found, item)) is not None:
+            for found in read_source(str(item.metadata.get("format")), resolve_path(place.path)):
+                if (text := _matching_text(found, item)) is not None:
                     return text
-        except (NotText, OSError):  # it went away, or is another file now
+        except (NotText, OSError, UsageFault):  # it went away, or is another file now, or nothing reads it here
             continue
     return None
 

@@ -90,7 +90,7 @@ if TYPE_CHECKING:
     from pastchats_memory.store.outcomes import Tally
     from pastchats_memory.store.recalled import RecalledLog
     from pastchats_memory.store.tombstones import Forgetting
-    from pastchats_memory.store.turns import NewPrompt, ProjectTurns
+    from pastchats_memory.store.turns import ProjectTurns
     from pastchats_memory.store.vectors.reindex import ReindexReport
     from pastchats_memory.sync import FolderAccess, SyncReport
     from pastchats_memory.tasks import BoardColumn, TaskMemory
@@ -1091,12 +1091,6 @@ class Memory:
         self._catch_up_outcomes(Filters(outcomes=OUTCOMES))
         with self._open_snapshot() as database:
             return load_recent(database, limit, describe_running(database))
-
-    def list_newest_prompts(self, limit: int = 20) -> list[NewPrompt]:
-        """Return the newest prompts that may be shown here, the newest first."""
-        from pastchats_memory.store import turns
-
-        return turns.list_newest_prompts(self._hide_private(), limit)
 
     def list_recent(self, limit: int = 20, *, project: str | None = None, format: str | None = None) -> list[Hit]:  # noqa: A002 - the name in every output
         """Return the newest prompt of each of the newest conversations."""

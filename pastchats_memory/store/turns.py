@@ -339,25 +339,6 @@ def load_opening(database: Database, project: str, conversation_id: str) -> Open
     return Opening(*(tuple(str(row[0]) for row in rows) for rows in (titles, prompts, others)))
 
 
-class NewPrompt(NamedTuple):
-    """One of the newest prompts."""
-
-    project: str
-    conversation_id: str | None
-    text: str
-    timestamp: str
-
-
-def list_newest_prompts(database: Database, limit: int) -> list[NewPrompt]:
-    """Return the newest prompts, the newest first."""
-    found = database.run(
-        "SELECT source_project, conversation_id, content, timestamp FROM visible_prompts WHERE role = 'user' AND timestamp IS NOT NULL "
-        "ORDER BY timestamp DESC, id DESC LIMIT ?",
-        (limit,),
-    )
-    return [NewPrompt(*row) for row in found]
-
-
 def list_recent(database: Database, filters: Filters, limit: int) -> list[Item]:
     """Return the newest prompt of each conversation of a project and a format, the newest first."""
     found = database.run(

@@ -26,7 +26,7 @@ ASKED: dict[str, Callable[[Memory], object]] = {
     "search": lambda memory: list(memory.search(WANTED, limit=100)),
     "recall": lambda memory: memory.recall(WORKER).text,
     "context": lambda memory: memory.context(WORKER).text,
-    "newest prompts": lambda memory: memory.list_newest_prompts(100),
+    "recent": lambda memory: (memory.list_recent(100), memory.load_recent(100)),
     "export": lambda memory: list(memory.export()),
     "verify": lambda memory: memory.verify(),
     "lessons": lambda memory: memory.lessons("garden"),

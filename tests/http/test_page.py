@@ -165,7 +165,7 @@ def test_a_hit_leads_to_its_turn_in_the_conversation(browser: httpx.Client) -> N
 def test_a_conversation_shows_how_each_episode_ended_and_which_words_show_it(browser: httpx.Client) -> None:
     text = browser.get("/page/conversation", params={"id": FLAKY_LOGIN}).text
     assert '<span class="outcome worked">' in text
-    assert '<mark class="shown">' in text
+    assert '<mark class="shown" id="shown-' in text
     assert "codex resume" not in text  # the folder of the session is gone
     assert "<details>" in text  # results of tools are folded
 

@@ -53,7 +53,7 @@ def read(client: httpx.Client, address: str) -> str:
 
 def columns(client: httpx.Client, address: str) -> dict[str, list[str]]:
     """Return the titles of the tasks on a board by column."""
-    found = re.findall(r'<section class="column[^"]*" aria-label="([^"]*)">(.*?)</section>', client.get(address).text, re.DOTALL)  # fmt: skip
+    found = re.findall(r'<section class="column[^"]*" aria-label="([^"]*)"[^>]*>(.*?)</section>', client.get(address).text, re.DOTALL)  # fmt: skip
     return {name: re.findall(r"data-entry>([^<]*)</a>", body) for name, body in found}
 
 

@@ -12,9 +12,9 @@ from pastchats_memory.episodes.titles import find_title
 from pastchats_memory.http.answers import RequestError
 from pastchats_memory.http.page.answers import Download, PageRequest, Redirect, Reply, WebPage, make_url, require
 from pastchats_memory.http.page.highlight import SHOWN, mark_html
-from pastchats_memory.http.page.words import SPEAKERS, escape_text, shorten
+from pastchats_memory.http.page.words import escape_text, shorten
 from pastchats_memory.memory import Memory
-from pastchats_memory.model import Item, Outcome, leads_to_task, number_of
+from pastchats_memory.model import Item, leads_to_task, number_of
 from pastchats_memory.store.outcomes import Ended, Quotation
 from pastchats_memory.store.turns import SubagentTurns
 from pastchats_memory.views.calls import show_call
@@ -28,7 +28,6 @@ from pastchats_memory.views.document import (
 from pastchats_memory.views.packet import render_packet
 from pastchats_memory.views.page_markdown import render_html
 
-TITLE_WIDTH = 120
 OUTLINE_WIDTH = 70
 CALL_SIZE, WHOLE_SIZE = 6_000, 400_000
 """Characters of each text of a tool call, among others and alone."""
@@ -39,19 +38,11 @@ class ShownTurn(NamedTuple):
     """A turn as the page shows it."""
 
     item: Item
-    speaker: str
     text: Markup
-    calls: Sequence[str]
-    """Labels of tool calls."""
-    attachments: Sequence[str]
-    """Names of images and files."""
-    path: str
-    line: int | None
     is_cited: bool
     """Whether the reader came for it."""
     is_folded: bool
     """Whether it is folded at first: results of tools, and context that a program wrote."""
-    summary: str
     subagents: Sequence[SubagentTurns]
     """Those that were started behind it."""
 
@@ -68,28 +59,22 @@ class Group(NamedTuple):
 class ShownEpisode(NamedTuple):
     """An episode as the page shows it."""
 
-    number: int
-    title: str
+    part: EpisodePart
     is_continued: bool
     """Whether it begins before this part of the conversation."""
-    question_id: int | None
-    outcome: Outcome
     shown_url: str
     """Address of the words that show the outcome; empty if they stand elsewhere."""
-    done: Sequence[str]
     groups: Sequence[Group]
 
 
 class OutlineEntry(NamedTuple):
     """An episode in the outline."""
 
-    number: int
+    ended: Ended
+    title: str
     url: str
-    text: str
-    verdict: str
-    shown_by: str
-    """Words that show the outcome; empty without any."""
     shown_url: str
+    """Address of the words that show the outcome; empty without any."""
     is_here: bool
 
 
@@ -188,20 +173,10 @@ def _link(part: ConversationPart, number: int) -> str:
 def _outline(part: ConversationPart) -> Iterator[OutlineEntry]:
     here = {one.number for one in part.episodes}
     for number, one in enumerate(part.outline, start=1):
+        title = shorten(find_title([one.text]) or one.text, OUTLINE_WIDTH)
         url = f"{_link(part, one.ending.first_index // PART_TURNS + 1)}#episode-{number}"
-        yield OutlineEntry(
-            number,
-            url,
-            _title_episode(one),
-            one.ending.outcome,
-            one.ending.shown_by,
-            _link_shown(part, one.ending.evidence[-1]) if one.ending.shown_by else "",
-            number in here,
-        )
-
-
-def _title_episode(one: Ended) -> str:
-    return shorten(find_title([one.text]) or one.text, OUTLINE_WIDTH)
+        shown_url = _link_shown(part, one.ending.evidence[-1]) if one.ending.shown_by else ""
+        yield OutlineEntry(one, title, url, shown_url, number in here)
 
 
 def _link_shown(part: ConversationPart, shown: Quotation) -> str:
@@ -221,12 +196,8 @@ def _place_subagents(part: ConversationPart, items: Sequence[Item]) -> dict[int,
 
 
 def _show_episode(
-    part: ConversationPart,
-    one: EpisodePart,
-    cited: int | None,
-    query: str,
-    subagents: Mapping[int, Sequence[SubagentTurns]],
-) -> ShownEpisode:
+    part: ConversationPart, one: EpisodePart, cited: int | None, query: str, subagents: Mapping[int, Sequence[SubagentTurns]],
+) -> ShownEpisode:  # fmt: skip
     outcome, ended = one.episode.outcome, one.ended
     evidence = ended.ending.evidence if ended else ()
     shown = {quotation.id: quotation.text for quotation in evidence}
@@ -239,36 +210,16 @@ def _show_episode(
         ]
         is_open = part.parent is not None or any(turn.is_cited or turn.item.id in shown for turn in own)
         groups.append(Group(BRANCHES.get(branch, ""), own, is_open))
-    return ShownEpisode(
-        one.number,
-        one.episode.title,
-        ended is not None and ended.ending.first_index < one.episode.turns[0].turn_index,
-        ended.question_id if ended else None,
-        outcome,
-        shown_url,
-        one.episode.done,
-        groups,
-    )
+    is_continued = ended is not None and ended.ending.first_index < one.episode.turns[0].turn_index
+    return ShownEpisode(one, is_continued, shown_url, groups)
 
 
 def _show_turn(
     item: Item, cited: int | None, query: str, quotations: Sequence[str], subagents: Sequence[SubagentTurns]
 ) -> ShownTurn:
-    place = item.places[0] if item.places else None
-    is_cited = item.id == cited
-    is_printed = item.role == "tool"
+    is_cited, is_printed = item.id == cited, item.role == "tool"
     printed = f"<pre>{escape_text(item.content)}</pre>" if is_printed else render_html(item.content, render_code)
     marked = mark_html(printed, query if is_cited else "", quotations)
-    return ShownTurn(
-        item,
-        SPEAKERS.get(item.role, item.role),
-        Markup(marked.replace(SHOWN, f'{SHOWN[:-1]} id="shown-{item.id}">', 1)),  # noqa: S704 - only the id is added # nosec B704
-        list_recorded(item, "tools"),
-        list_recorded(item, "attachments"),
-        place.path if place else item.source_path,
-        place.line if place else None,
-        is_cited,
-        item.role in ("tool", "system") and not is_cited and not quotations,
-        shorten(item.content, TITLE_WIDTH),
-        subagents,
-    )
+    text = Markup(marked.replace(SHOWN, f'{SHOWN[:-1]} id="shown-{item.id}">', 1))  # noqa: S704 - only the id is added # nosec B704
+    is_folded = item.role in ("tool", "system") and not is_cited and not quotations
+    return ShownTurn(item, text, is_cited, is_folded, subagents)

@@ -30,18 +30,9 @@ KINDS = (("prompt", "conversations"), ("note", "notes"), ("task", "tasks"), ("co
 ROLES = (("user", "said by you"), ("assistant", "said by the agent"), ("tool", "printed by tools"))
 _FILE = re.compile(r"[\w./\\-]*\.[A-Za-z]\w{0,9}")
 """Matches the name of a file."""
+Choices = Sequence[tuple[str, str]]
+"""Values with their labels."""
 FILTER_NAMES = ("project", "format", "outcome", "since", "role", "type", "mode")
-
-
-class Menu(NamedTuple):
-    """A menu of one filter."""
-
-    name: str
-    unset: str
-    """Its words without a choice."""
-    choices: Sequence[tuple[str, str]]
-    """Values with their labels."""
-    chosen: str
 
 
 class HitLine(NamedTuple):
@@ -109,8 +100,8 @@ def show_file(memory: Memory, request: PageRequest) -> WebPage:
     return WebPage("file", {"name": name, "changes": named})
 
 
-def _list_menus(memory: Memory, chosen: Mapping[str, str], sort: str) -> list[Menu]:
-    """Return every filter; a chosen value that its menu lacks is added to it."""
+def _list_menus(memory: Memory, chosen: Mapping[str, str], sort: str) -> list[tuple[str, str, Choices, str]]:
+    """Return each menu: its name, its words without a choice, its choices, and the chosen one, which may be added."""
     projects = [(one.project, one.project) for one in memory.list_projects()[:PROJECTS] if one.project]
     menus = (
         ("project", "All projects", projects),
@@ -120,12 +111,12 @@ def _list_menus(memory: Memory, chosen: Mapping[str, str], sort: str) -> list[Me
         ("role", "Said by anyone", ROLES),
         ("type", "Everything", KINDS),
     )
-    shown = []
+    shown: list[tuple[str, str, Choices, str]] = []
     for name, unset, choices in menus:
         own = chosen.get(name, "")
         added = [(own, own)] if own and own not in dict(choices) else []
-        shown.append(Menu(name, unset, [*choices, *added], own))
-    return [*shown, Menu("sort", "Best first", [("time", "Newest first")], sort if sort == "time" else "")]
+        shown.append((name, unset, [*choices, *added], own))
+    return [*shown, ("sort", "Best first", [("time", "Newest first")], sort if sort == "time" else "")]
 
 
 def _group_hits(memory: Memory, hits: Sequence[Hit], query: str) -> list[HitGroup]:

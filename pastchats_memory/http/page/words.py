@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from pastchats_memory.config import from_home
+from pastchats_memory.episodes import list_recorded
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.formats.registry import load_format
 from pastchats_memory.model import TaskState
@@ -61,12 +62,6 @@ def name_outcome(verdict: str) -> str:
     return "answered" if verdict == "unknown" else verdict
 
 
-def name_day(day: str) -> str:
-    """Write a day such as `Monday, 7 March 2026`."""
-    moment = date.fromisoformat(day)
-    return f"{moment:%A}, {moment.day} {moment:%B %Y}"
-
-
 def escape_text(text: str) -> str:
     """Return a text for HTML, without control characters."""
     return escape(remove_controls(text))
@@ -88,13 +83,15 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "citation": lambda state: CITATION_LABELS[state],
     "clock": lambda time: time[11:],
     "count": count,
-    "date": name_day,
+    "date": lambda day: f"{date.fromisoformat(day):%A, %d %B %Y}".replace(", 0", ", "),
     "day": lambda time: time[:10],
     "history": shorten_history,
     "home": from_home,
     "outcome": name_outcome,
     "priority": format_priority,
+    "recorded": list_recorded,
     "shorten": shorten,
+    "speaker": lambda role: SPEAKERS.get(role, role),
     "status": name_status,
     "time": format_time,
 }

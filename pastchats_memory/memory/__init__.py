@@ -41,6 +41,7 @@ from pastchats_memory.model import (
     RecallBlock,
     Sheet,
     ShownItem,
+    StandingLines,
     StoredTask,
     Unjudged,
     canonical_id,
@@ -396,6 +397,20 @@ class Memory:
         """Return what `show` returns, each item with its outcome, and whether it was asked for."""
         items = self.show(id_, neighbours, whole=whole)
         return [ShownItem(item, self.outcome(item), item.shown_id == canonical_id(id_)) for item in items]
+
+    def count_standing_lines_of(self, id_: str) -> StandingLines | None:
+        """Return how many lines that the episode of a turn added stand in HEAD of the working directory; None elsewhere."""
+        from pastchats_memory.episodes.actions import changed_files
+        from pastchats_memory.recall.commits import count_standing_lines
+
+        item = None if is_team_id(id_) else self._find_item(id_)
+        folder = find_folder_of(item.project) if item is not None else None
+        found = self.load_conversation(id_) if folder else None
+        episodes = () if found is None else found.episodes
+        own = next((one.turns for one in episodes if any(turn.shown_id == canonical_id(id_) for turn in one.turns)), ())
+        edited = [turn for turn in own if any(changed_files(turn))]
+        files = {name for turn in edited for name in changed_files(turn)}
+        return count_standing_lines(edited, files, folder) if folder and edited else None
 
     def load_conversation(self, id_: str) -> StoredConversation | None:
         """Return a whole conversation by its native id, or by the id of one of its turns; None for no such one."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from pastchats_memory.model import Edits, RecallEntry, StandingLines
+from pastchats_memory.model import Edits, Item, RecallEntry, StandingLines
 
 if TYPE_CHECKING:
     from pastchats_memory.files.git import Commit
@@ -49,14 +49,19 @@ def add_commits(entries: Sequence[RecallEntry], folder: str) -> list[RecallEntry
 
 def _count_standing_lines(entry: RecallEntry, folder: str) -> RecallEntry:
     """Return the entry with the number of its added lines that stand in HEAD."""
+    return entry._replace(standing=count_standing_lines(entry.edits.turns, entry.edits.files, folder))
+
+
+def count_standing_lines(turns: Iterable[Item], files: Collection[str], folder: str) -> StandingLines | None:
+    """Return how many lines that some turns added to the files stand in HEAD; None if they added none."""
     from pastchats_memory.episodes.recorded_edits import list_added_lines
     from pastchats_memory.files.git import read_committed_lines
 
-    added = list_added_lines(entry.edits.turns)
-    names = [name for name in added if added[name] and name in entry.edits.files and not name.startswith("../")]
+    added = list_added_lines(turns)
+    names = [name for name in added if added[name] and name in files and not name.startswith("../")]
     standing = sum(len(added[name] & read_committed_lines(folder, name)) for name in names[:MAX_FILES])
     total = sum(len(added[name]) for name in names[:MAX_FILES])
-    return entry._replace(standing=StandingLines(standing, total)) if total else entry
+    return StandingLines(standing, total) if total else None
 
 
 def _find_reverted(folder: str, commits: Sequence[Commit]) -> dict[str, str]:

@@ -218,3 +218,12 @@ def test_lines_are_not_counted_once_the_transcript_is_gone(repository: Repositor
     repository.write(NEW)
     (repository.program.home / "s.jsonl").unlink()
     assert "added lines" not in repository.recall()
+
+
+def test_show_tells_how_many_lines_of_the_episode_are_kept(repository: Repository) -> None:
+    repository.write(NEW.replace("night or", "is_dry and night or"))
+    (found, *_) = repository.program("search", "irrigation pump", "--json").results
+    shown = repository.program("show", str(found["id"])).stdout
+    assert "Kept: 1 of 2 added lines are in HEAD" in shown
+    elsewhere = Program(repository.program.home)
+    assert "Kept:" not in elsewhere("show", str(found["id"])).stdout

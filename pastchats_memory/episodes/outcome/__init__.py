@@ -275,7 +275,7 @@ def fails_check(episode: Episode) -> tuple[QuotedLine, ...]:
     is_silent = bool(checks) and place < checks[0].place
     is_claimed = answers.find_claim(episode) and not answers.ends_with_question(episode)
     is_committed = place > checks[0].place and recorded_values(episode.turns[place], "commits") if checks else ()
-    if not checks or checks[0].passed or is_committed or feedback.approves(episode) or (is_claimed and not is_silent):
+    if not checks or checks[0].passed or is_committed or (is_claimed and not is_silent):
         return ()
     if GUARDS["expected_failure"].search(text[:OPENING]) or GUARDS["earlier_failure"].search(text):
         return ()

@@ -493,14 +493,6 @@ def test_a_word_that_picks_the_next_work_shows_nothing_of_this_one() -> None:
     assert derive_outcome((REQUEST, question), "prefer mending", reply=reply).verdict == "unknown"
 
 
-def test_a_red_check_is_no_failure_if_the_user_approves() -> None:
-    failed = EpisodeTurn(
-        "assistant", "answer", "The index is there. One test failed for another reason. Go on with two?"
-    )
-    assert verdict(EDITED, RED, failed, next_message="yes") != "failed"
-    assert verdict(EDITED, RED, failed, next_message="") == "failed"
-
-
 def test_a_result_that_is_not_quite_meant_is_refused() -> None:
     assert verdict(EDITED, next_message="That's not quite what I meant. The other one.") == "failed"
 

@@ -282,20 +282,15 @@ def _find_open(database: Database, episodes: Sequence[Ended], considered: Sequen
 
 def _find_last_failure(group: Sequence[Ended]) -> Ended | None:
     """Return the last failure or stopped work of a group, unless a later attempt worked."""
-    for one in reversed(group):
-        if one.ending.outcome == "worked":
-            return None
-        if one.ending.outcome in OPEN_OUTCOMES:
-            return one
-    return None
+    last = next((one for one in reversed(group) if one.ending.outcome in ("worked", *OPEN_OUTCOMES)), None)
+    return None if last is None or last.ending.outcome == "worked" else last
 
 
 def _follows_up(one: Ended, later: Ended) -> bool:
     """Return whether a later episode of a conversation resolves an open one, or reports its problem again."""
-    if later.ending.outcome not in ("worked", *OPEN_OUTCOMES):
-        return False
     is_next = later.ending.first_index == one.ending.last_index + 1
-    return is_next or not extract_subject(one.text).isdisjoint(extract_subject(later.text))
+    is_decided = later.ending.outcome in ("worked", *OPEN_OUTCOMES)
+    return is_decided and (is_next or not extract_subject(one.text).isdisjoint(extract_subject(later.text)))
 
 
 def _cite(database: Database, episodes: Iterable[Ended]) -> dict[int, Attempt]:

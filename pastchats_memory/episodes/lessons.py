@@ -6,8 +6,9 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from pastchats_memory.episodes.known_failures import group_cured, name_failure
-from pastchats_memory.episodes.problems import is_same_problem, is_shared_error
-from pastchats_memory.episodes.threads import MIN_COSINE, cite_attempts, is_failed_by_next, load_attempt, load_errors
+from pastchats_memory.episodes.load import NEIGHBOURS
+from pastchats_memory.episodes.problems import extract_errors, is_same_problem, is_shared_error
+from pastchats_memory.episodes.threads import MIN_COSINE, cite_attempts, is_failed_by_next, load_attempt
 from pastchats_memory.model import FAILURES, Attempt, Lesson
 from pastchats_memory.store import outcomes, turns, vectors
 from pastchats_memory.store.database import Database
@@ -111,8 +112,11 @@ def _pair_by_error(database: Database, episodes: Sequence[Ended]) -> list[tuple[
 
 def _load_errors(database: Database, episodes: Sequence[Ended], places: Sequence[int]) -> dict[int, frozenset[str]]:
     by_request = {episodes[place].question_id: place for place in places}
-    items = turns.items(database, list(by_request))
-    return {by_request[item.id]: load_errors(database, item, episodes[by_request[item.id]].ending) for item in items}
+    found: dict[int, frozenset[str]] = {}
+    for item in turns.items(database, list(by_request)):
+        place = by_request[item.id]
+        found[place] = extract_errors(turns.episode_turns(database, item, episodes[place].ending, NEIGHBOURS))
+    return found
 
 
 def _make_lesson(database: Database, failed: Sequence[Ended], solution: Ended) -> Lesson:

@@ -15,7 +15,6 @@ from typing import NamedTuple
 from pastchats_memory.episodes import is_user_turn
 from pastchats_memory.episodes.actions import actions_of, changed_files, last_runs, successful_runs
 from pastchats_memory.episodes.cite import cite_items
-from pastchats_memory.episodes.load import NEIGHBOURS
 from pastchats_memory.episodes.next_message import (
     is_reply,
     names_topic,
@@ -143,7 +142,10 @@ def build_thread(
     conversation = _Conversation(database, own)
     subject = _Subject(database, own._replace(next_message=conversation.next_message), weights or {})
     here = [*conversation.follow_back(subject), subject.own, *conversation.follow(subject)]
-    elsewhere = [*_find_refutations(database, here), *_find_elsewhere(database, subject, others)]
+    ids = [turn.id for one in here for turn in (one.item, *one.turns) if is_user_turn(turn)]
+    linked = [*refutations.find_refuting(database, ids), *refutations.find_refuted(database, ids)]
+    refuted = (one for item in turns.items(database, linked) if (one := _load_of_turn(database, item)))
+    elsewhere = [*refuted, *_find_elsewhere(database, subject, others)]
     last = max(elsewhere, key=lambda one: one.place, default=own)
     following = []
     if last.place > own.place:
@@ -243,7 +245,8 @@ class _Conversation:
         found: list[ThreadEpisode] = []
         last, is_open, gap = self._own, False, 0
         for place, one in enumerate(self._after[:MAX_DISTANCE]):
-            loaded = self._load(one, self._after[place + 1].text if place + 1 < len(self._after) else "")
+            next_message = self._after[place + 1].text if place + 1 < len(self._after) else ""
+            loaded = _load(self._database, one, next_message)
             follows = not gap and goes_on(last, loaded, subject)
             is_open = is_open or (follows and reports_trouble(one.text))
             if follows or self._joins(subject, loaded, is_open=is_open):
@@ -261,7 +264,7 @@ class _Conversation:
         before = outcomes.before(self._database, self._own.item, self._own.ending.first_index, MAX_DISTANCE)
         next_messages = [*(one.text for one in before[1:]), self._own.item.content]
         for one, next_message in zip(before[::-1], next_messages[::-1], strict=False):
-            loaded = self._load(one, next_message)
+            loaded = _load(self._database, one, next_message)
             replies = not gap and (
                 goes_on(loaded, following, subject)
                 or (not found and turns_to_another_thing(self._own.request) and adds_nothing(self._own, loaded.text))
@@ -272,9 +275,6 @@ class _Conversation:
             elif (gap := gap + 1) > MAX_GAP:
                 break
         return found[::-1]
-
-    def _load(self, one: Ended, next_message: str) -> ThreadEpisode:
-        return _load(self._database, one, next_message)
 
     def _joins(self, subject: _Subject, one: ThreadEpisode, *, is_open: bool) -> bool:
         """Check whether an episode that does not reply to the thread is about the same thing."""
@@ -375,13 +375,6 @@ def _stem(word: str) -> str:
     return word.removesuffix("s")
 
 
-def _find_refutations(database: Database, here: Sequence[ThreadEpisode]) -> list[ThreadEpisode]:
-    """Return the later episodes whose message refutes one of the thread, and those that one of the thread refutes."""
-    ids = [turn.id for one in here for turn in (one.item, *one.turns) if is_user_turn(turn)]
-    linked = [*refutations.find_refuting(database, ids), *refutations.find_refuted(database, ids)]
-    return [one for item in turns.items(database, linked) if (one := _load_of_turn(database, item))]
-
-
 def _load_of_turn(database: Database, item: Item) -> ThreadEpisode | None:
     """Return the episode of a turn with a time; None if its outcome is due."""
     ending = outcomes.of_turn(database, item)
@@ -406,11 +399,6 @@ def _find_elsewhere(database: Database, subject: _Subject, others: Sequence[Hit]
         for one in loaded
         if subject.is_named_in(one) and (one.place < subject.own.place or subject.is_about_query(one))
     ]
-
-
-def load_errors(database: Database, item: Item, ending: Ending) -> frozenset[str]:
-    """Return the errors in the item's episode."""
-    return extract_errors(turns.episode_turns(database, item, ending, NEIGHBOURS))
 
 
 def find_superseding(database: Database, episode: Sequence[Item], others: Sequence[Hit]) -> Attempt | None:
@@ -490,10 +478,11 @@ def _conclude(answer: str, weights: Mapping[str, float], width: int) -> str:
 def cite_attempts(database: Database, attempts: Sequence[Attempt]) -> dict[str, Attempt]:
     """Return the attempts by id, each at its best place."""
     items = cite_items(database, turns.items(database, [int(one.id) for one in attempts]))
-    requests = {str(item.id): item for item in items}
-    return {one.id: _cite(one, requests[one.id]) for one in attempts}
-
-
-def _cite(attempt: Attempt, item: Item) -> Attempt:
-    where = cited_place(item)
-    return attempt._replace(source_path=where.path, source_line=where.line or None, citation=item.citation)
+    cited: dict[str, Attempt] = {}
+    attempt_of = {one.id: one for one in attempts}
+    for item in items:
+        where = cited_place(item)
+        cited[str(item.id)] = attempt_of[str(item.id)]._replace(
+            source_path=where.path, source_line=where.line or None, citation=item.citation
+        )
+    return cited

@@ -1,7 +1,7 @@
 """Name conversations and episodes as people would: by the agent's own title, else by a sentence of the user's own words."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache, lru_cache, partial
 
 from pastchats_memory.model import Hit
@@ -118,19 +118,16 @@ def _pick_sentence(text: str) -> tuple[float, str] | None:
     """
     text = _ADDED.sub("\n", _OWN_WORDS.sub("\n", find_instruction(text)))
     pasted = split_paste(_COMMAND.sub("", text))
-    sentences = [(_measure(sentence), _strip_marks(sentence)) for sentence in _split_sentences(pasted.typed)]
+    lines = _WRAPPED.sub(" ", pasted.typed).splitlines()
+    parts = (part for line in lines for part in _SENTENCE_END.split(line) if _has_words(part))
+    sentences = [(_measure(part), _strip_marks(part)) for part in parts]
     weakest = sentences[0] if sentences else (0.0, _strip_marks(pasted.error)) if pasted.error else None
     naming = [one for one in sentences if one[0] >= LEAST_TOPIC]
     return next((one for one in naming if len(one[1].split()) >= WHOLE_SENTENCE), naming[0] if naming else weakest)
 
 
-def _split_sentences(typed: str) -> Iterator[str]:
-    """Yield the sentences of a text, without commands, paths and small talk."""
-    for line in _WRAPPED.sub(" ", typed).splitlines():
-        yield from filter(_has_words, _SENTENCE_END.split(line))
-
-
 def _has_words(sentence: str) -> bool:
+    """Check whether a sentence is no command, path or small talk."""
     bare = _strip_marks(sentence)
     if _NO_WORDS.match(bare) or _UUID.search(bare) or bare.lower() in _PLACEHOLDERS or is_small_talk(bare):
         return False

@@ -151,7 +151,8 @@ class _Selection:
     def _add(self, part: _Part) -> bool:
         """Add a part, with the line that introduces it, if there is room. Return whether it is there."""
         chosen = self._chosen.get(part.entry, [])
-        added = [one for one in self._with_needed(part) if one not in chosen]
+        introducing = [self._lines[part.entry, place] for place in (part.line.needs if part.line else ())]
+        added = [one for one in (*introducing, part) if one not in chosen]
         around = [] if chosen else [self._render_head(part.entry)]
         tokens = sum(self._tokens[text] for text in (*(one.text for one in added), *around))
         if tokens > self._left:
@@ -159,11 +160,6 @@ class _Selection:
         self._chosen[part.entry] = [*chosen, *added]
         self._left -= tokens
         return True
-
-    def _with_needed(self, part: _Part) -> list[_Part]:
-        """Return a part with the line that introduces it."""
-        needed = part.line.needs if part.line else ()
-        return [*(self._lines[part.entry, place] for place in needed), part]
 
     def _list_parts(self, place: int, weights: Mapping[str, float]) -> Iterator[_Part]:
         """Yield the parts of an entry. One without any has an empty one."""

@@ -11,7 +11,7 @@ from pastchats_memory.model import Hit, RecallBlock
 from pastchats_memory.recall.budget import fit_budget
 from pastchats_memory.recall.entries import build_entries, resolve_citations
 from pastchats_memory.recall.request import RecallRequest
-from pastchats_memory.recall.threads import put_successors_first
+from pastchats_memory.recall.selection import put_successors_first
 from pastchats_memory.recall.word_evidence import WordEvidence
 from pastchats_memory.search.hits import turn_hit
 from pastchats_memory.store import turns

@@ -113,11 +113,20 @@ class _Builder:
             self.texts.append(self._text)
 
     def _build_of_task(self, hit: Hit, task: StoredTask) -> RecallEntry | None:
+        """Return the entry of a task: its title, and the comment that matched, else the last one."""
         if task.id in self._tasks:
             return None
         self._tasks.add(task.id)
         self._text = f"{task.title}\n{task.description}\n{hit.content}"
-        return _build_task_entry(hit, task, self._weights, self._request)
+        last = task.comments[-1].content if task.comments else task.description
+        text = hit.content if hit.id != f"t:{task.key}" else last
+        return RecallEntry(
+            hit=add_snippet(hit, self._weights),
+            asked=excerpt(f"{task.title} ({task.status})", self._weights, QUESTION_WIDTH),
+            answered=excerpt(text, self._weights, ANSWERED_WIDTH) if text else None,
+            outcome=Outcome("worked" if task.status in RESOLVED else "unknown"),
+            is_current=hit.source_project == self._request.current_project,
+        )
 
     def _build(self, hit: Hit, item: Item) -> RecallEntry | None:
         if self._is_shown(item):
@@ -152,10 +161,9 @@ class _Builder:
         entry = _build_entry(move_hit(hit, item), item, end, self._weights, self._request, width)
         if not is_own:
             entry = entry._replace(hit=add_snippet(hit, self._weights), question=move_hit(hit, item))
-        return self._add_thread(entry._replace(title=self._name(shown.first)), end, shown)
-
-    def _name(self, one: ThreadEpisode) -> str:
-        return name_episode(self._database, one.request, one.item.project, one.item.conversation_id)
+        first = shown.first
+        title = name_episode(self._database, first.request, first.item.project, first.item.conversation_id)
+        return self._add_thread(entry._replace(title=title), end, shown)
 
     def _add_thread(self, entry: RecallEntry, end: ThreadEpisode, shown: _Shown) -> RecallEntry:
         """Return the entry with its evidence, earlier attempts, and what followed."""
@@ -329,19 +337,6 @@ def _relevant_answers(answers: Sequence[Item], weights: Mapping[str, float], ite
     is_answer = item.role == "assistant" or _is_summary(item)
     matching = [item] if is_answer and all(answer.id != item.id for answer in last) else []
     return [answer.content for answer in (*matching, *last)]
-
-
-def _build_task_entry(hit: Hit, task: StoredTask, weights: Mapping[str, float], request: RecallRequest) -> RecallEntry:
-    """Return the entry of a task: its title, and the comment that matched, else the last one."""
-    last = task.comments[-1].content if task.comments else task.description
-    text = hit.content if hit.id != f"t:{task.key}" else last
-    return RecallEntry(
-        hit=add_snippet(hit, weights),
-        asked=excerpt(f"{task.title} ({task.status})", weights, QUESTION_WIDTH),
-        answered=excerpt(text, weights, ANSWERED_WIDTH) if text else None,
-        outcome=Outcome("worked" if task.status in RESOLVED else "unknown"),
-        is_current=hit.source_project == request.current_project,
-    )
 
 
 def resolve_citations(database: Database, entries: Sequence[RecallEntry]) -> list[RecallEntry]:

@@ -24,13 +24,12 @@ from pastchats_memory.recall.selection import (
     drop_weak_outputs,
     find_perhaps,
     merge_entries,
+    put_successors_first,
     settle_near_ties,
 )
-from pastchats_memory.recall.threads import put_successors_first
 from pastchats_memory.recall.unasked import select_unasked
-from pastchats_memory.search.lexical import Terms
 from pastchats_memory.search.pipeline import search_with_terms
-from pastchats_memory.search.request import MOST_HITS, Request
+from pastchats_memory.search.request import MOST_HITS
 from pastchats_memory.store import turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.text.tokens import Counter
@@ -84,9 +83,17 @@ def find_entries(database: Database, embedder: Embedder, request: RecallRequest)
     found, terms = search_with_terms(database, embedder, wide)
     if excluded_turns:
         found = Hits((hit for hit in found if hit.conversation_id != excluded), found.warnings)
-    relevant = drop_weak_outputs(_select_relevant(found, terms, request, wide))
-    hits = settle_near_ties(relevant, request.current_project)
-    related = _search_any_outcome(database, embedder, request, wide) if hits and wide.filters.outcomes else found
+    relevant = (
+        select_unasked(found, sum(names.values()), request.current_project)
+        if request.is_unasked
+        else above_threshold(found, terms.coverage)
+    )
+    hits = settle_near_ties(drop_weak_outputs(relevant), request.current_project)
+    related: Sequence[Hit] = found
+    if hits and wide.filters.outcomes:  # failed attempts and superseded decisions do not pass a filter for what worked
+        unfiltered = replace(wide, filters=wide.filters._replace(outcomes=()))
+        any_outcome, _ = search_with_terms(database, embedder, unfiltered)
+        related = [hit for hit in any_outcome if excluded is None or hit.conversation_id != excluded]
     threads = build_entries(database, hits, related, terms.weights, request)
     entries = put_successors_first(threads)[: request.search.limit]
     cited = resolve_citations(database, entries)
@@ -116,20 +123,3 @@ def _join(own: Found, of_team: Found, limit: int) -> Found:
     # That nothing is found here is no news beside what the team has.
     warnings = of_team.warnings if of_team.entries and not own.entries else (*own.warnings, *of_team.warnings)
     return Found(entries, weights, tuple(dict.fromkeys(warnings)))
-
-
-def _select_relevant(found: Hits, terms: Terms, request: RecallRequest, wide: Request) -> list[Hit]:
-    if request.is_unasked:
-        return select_unasked(found, sum(wide.names.values()), request.current_project)
-    return above_threshold(found, terms.coverage)
-
-
-def _search_any_outcome(database: Database, embedder: Embedder, request: RecallRequest, wide: Request) -> list[Hit]:
-    """Return the hits of any outcome, from which threads are made.
-
-    Failed attempts and superseded decisions do not pass a filter for what worked.
-    """
-    unfiltered = replace(wide, filters=wide.filters._replace(outcomes=()))
-    found, _ = search_with_terms(database, embedder, unfiltered)
-    excluded = request.exclude_conversation
-    return [hit for hit in found if excluded is None or hit.conversation_id != excluded]

@@ -120,8 +120,11 @@ def choose_first(
     """
     if len(entries) < 2:  # noqa: PLR2004 - one leads anyway
         return list(entries)
-    decisive = _find_decisive(question, weights)
-    named = (place for place, text in enumerate(texts) if decisive and _names_any(text, decisive))
+    # Names say what a question is about, else its rarest words.
+    worths = {word: worth * weights[word] for word, worth in topic_words(question).items() if word in weights}
+    decisive = [word.removesuffix("s") for word, worth in worths.items() if worth >= DECISIVE * max(worths.values())]
+    begins = rf"(?<![^\W_])(?:{'|'.join(map(re.escape, decisive))})"
+    named = (place for place, text in enumerate(texts) if decisive and re.search(begins, text, re.IGNORECASE))
     place = next((one for one in named if _is_rival(entries[one], entries[0])), 0)
     place = _find_latest(place, entries, texts, [weigh_matches(text, weights) for text in texts])
     return [entries[place], *entries[:place], *entries[place + 1 :]]
@@ -152,16 +155,15 @@ def _find_latest(place: int, entries: Sequence[RecallEntry], texts: Sequence[str
     return max(later, key=lambda one: entries[one].first.timestamp or "", default=place)
 
 
-def _find_decisive(question: str, weights: Mapping[str, float]) -> list[str]:
-    """Return the words that say what a question is about: names first, else the rarest ones."""
-    worths = {word: worth * weights[word] for word, worth in topic_words(question).items() if word in weights}
-    most = max(worths.values(), default=0.0)
-    return [word.removesuffix("s") for word, worth in worths.items() if worth >= DECISIVE * most]
-
-
-def _names_any(text: str, words: Sequence[str]) -> bool:
-    """Check whether a word of the text begins with one of the words."""
-    return re.search(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, words))})", text, re.IGNORECASE) is not None
+def put_successors_first(entries: Sequence[RecallEntry]) -> list[RecallEntry]:
+    """Move each later decision before the entry that it replaced, and name that entry in it."""
+    ordered: list[RecallEntry] = []
+    for entry in entries:
+        old = (one.first.id for one in entries if one.superseded_by and one.superseded_by.id == entry.first.id)
+        replaced = next(old, "")
+        place = next((place for place, one in enumerate(ordered) if one.first.id == replaced), len(ordered))
+        ordered.insert(place, entry._replace(supersedes=replaced))
+    return ordered
 
 
 def merge_entries(own: Sequence[RecallEntry], others: Sequence[RecallEntry]) -> list[RecallEntry]:

@@ -84,6 +84,10 @@ def _gather_signals(
         numbers.setdefault((about[id_].conversation or id_) if id_ in about else id_, len(numbers)) for id_ in pool
     ]
     terms = matches.terms
+    if len(scores) and is_english(sources.meta(database).get("model_name", "")):
+        # Rows in a script that the model never learnt stand out by it, and mean nothing.
+        is_unread = [id_ in about and is_spaceless(about[id_].opening) for id_ in pool]
+        scores = np.where(is_unread, np.minimum(scores, 0.0), scores)
     places, same_role = _place_neighbours(neighbours, pool, ids)
     return Signals(
         matches=score_by_word(database, matches, ids),
@@ -91,9 +95,7 @@ def _gather_signals(
         phrases=_weigh_phrases(database, terms.pairs, ids[: len(pool)], filters),
         around=places,
         same_role=same_role,
-        standard_scores=_ignore_unknown_scripts(
-            database, scores, [about[id_].opening if id_ in about else "" for id_ in pool]
-        ),
+        standard_scores=scores,
         conversations=np.array(conversations),
         typed=np.array([id_ not in about or about[id_].role in TYPED_ROLES for id_ in pool])
         * (1.0 if terms.is_personal else IMPERSONAL),
@@ -103,15 +105,6 @@ def _gather_signals(
         searched=matches.searched,
         rarity=rarity(list(terms.weights.values()), terms.corpus),
     )
-
-
-def _ignore_unknown_scripts(
-    database: Database, scores: NDArray[np.float64], openings: Sequence[str]
-) -> NDArray[np.float64]:
-    """Return scores of at most 0 for rows in a script that the model never learnt, which stand out by it."""
-    if not len(scores) or not is_english(sources.meta(database).get("model_name", "")):
-        return scores
-    return np.where([is_spaceless(opening) for opening in openings], np.minimum(scores, 0.0), scores)
 
 
 def _is_named(opening: str, query_words: Iterable[str]) -> bool:

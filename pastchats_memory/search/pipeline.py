@@ -119,7 +119,9 @@ def search_with_terms(
             warnings.append(f"{fault.message}; these results are by words alone. {fault.hint}".strip())
     if query_vector is not None and query_vector.is_unread:
         warnings.append(ENGLISH_ONLY)
-        if _can_do_without_meaning(request, question.typed, matches):
+        # Without a wish for meaning, the characters of a script without spaces find rows by themselves.
+        uses_both = request.mode == "hybrid" and 0 < request.meaning <= EVEN_BALANCE
+        if uses_both and len(matches.ids) > 0 and is_spaceless(question.typed):
             query_vector = None
     ranked = _rank_rows(database, request, matches, by_words, query_vector, time)
     if rerank_texts is not None and ranked:
@@ -140,12 +142,6 @@ def _start_candidates(
     depth *= _rows_per_hit(database)
     propose = vectors.prepare_scan(database, depth, passing) if request.ranks_meaning else None
     return None if propose is None else BackgroundCall(lambda: propose(embedding.result()))
-
-
-def _can_do_without_meaning(request: Request, text: str, matches: Matches) -> bool:
-    """Check whether the characters of a script without spaces find rows, and the user did not ask for meaning."""
-    uses_both = request.mode == "hybrid" and 0 < request.meaning <= EVEN_BALANCE
-    return uses_both and len(matches.ids) > 0 and is_spaceless(text)
 
 
 def _rank_rows(

@@ -194,8 +194,11 @@ class Vocabulary:
         self.missing_nouns: Mapping[str, Sequence[str]] = phrases["missing_nouns"]
         self.missing_words: Mapping[str, Sequence[str]] = phrases["missing_words"]
         self.present_words: Mapping[str, Sequence[str]] = phrases["present_words"]
+        stems = {phrase.removesuffix("ed"): phrase for phrase in self.statuses if phrase.endswith("ed")}
         self.participles = {
-            base: phrase for phrase in self.statuses if phrase.endswith("ed") for base in _find_base_forms(phrase)
+            base: phrase
+            for stem, phrase in stems.items()
+            for base in (stem, f"{stem}e", re.sub(r"(.)\1\Z", r"\1", stem))
         }
         """Participles of the statuses, such as `dropped`, by what may be their base form."""
         self.words = {name: _match_any(listed) for name, listed in phrases["words"].items()}
@@ -226,13 +229,6 @@ def load_vocabulary() -> Vocabulary:
 
 def _sort_longest_first(entries: Iterable[tuple[str, T]]) -> dict[str, T]:
     return dict(sorted(entries, key=lambda entry: -len(entry[0])))
-
-
-def _find_base_forms(participle: str) -> list[str]:
-    """Return what may be the base form of a regular participle: "close" of "closed", "drop" of "dropped"."""
-    stem = participle.removesuffix("ed")
-    doubled = [stem[:-1]] if stem[-1:] == stem[-2:-1] else []
-    return [stem, f"{stem}e", *doubled]
 
 
 def _match_any(phrases: Iterable[str]) -> str:
@@ -610,8 +606,7 @@ class QuestionParser:
 
 def _split_task_name(text: str) -> tuple[str, str]:
     """Split "TREK-45 that are done" into the name of the task and the rest."""
-    key = _TASK_KEY.match(text)
-    if key:
+    if key := _TASK_KEY.match(text):
         return key["key"], text[key.end() :]
     name = _RELATIVE_CLAUSE.sub("", text)
     return _TASK_NOUN_BEFORE.sub("", name), text[len(name) :]
@@ -754,14 +749,12 @@ def _list_answer(database: Database, embedder: Embedder, parsed: ParsedQuestion,
         ordered, wanted = (matches, frozenset(ids)) if order is None else (ids, frozenset(matches))
         ids = [id_ for id_ in ordered if id_ in wanted]
     shown = task_rows.tasks(database, ids[: parsed.limit or MAX_TASKS])
-    return TaskAnswer(parsed, tuple(shown), len(ids), warnings, reasons=_explain(database, parsed, shown))
-
-
-def _explain(database: Database, parsed: ParsedQuestion, tasks: Sequence[StoredTask]) -> Mapping[str, str]:
+    reasons: Mapping[str, str] = {}
     if parsed.next_from:
-        return explain_start(database, tasks, parsed.next_from)
-    is_about_waiting = parsed.statuses == ("blocked",) or "blockers" in parsed.present
-    return explain_wait(database, tasks) if is_about_waiting else {}
+        reasons = explain_start(database, shown, parsed.next_from)
+    elif parsed.statuses == ("blocked",) or "blockers" in parsed.present:
+        reasons = explain_wait(database, shown)
+    return TaskAnswer(parsed, tuple(shown), len(ids), warnings, reasons=reasons)
 
 
 def _read_known_name(database: Database, parsed: ParsedQuestion, concept: str) -> None:
@@ -784,7 +777,7 @@ def _list_conditions(parsed: ParsedQuestion) -> list[str]:
 
 
 def _explain_waiting(database: Database, embedder: Embedder, answer: TaskAnswer) -> TaskAnswer:
-    """Return what a task waits for, else the task itself, and its comment that says why."""
+    """Return what a task waits for, else the task itself, and its comment that says why, else its last one."""
     own = task_rows.tasks(database, find_named_tasks(database, embedder, answer.question.of or ""))
     reasons = (find_wait(task) or (task.comments[-1].content if task.comments else task.description) for task in own)
     remarks = tuple((task, reason) for task, reason in zip(own, reasons, strict=True) if reason)

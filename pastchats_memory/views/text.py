@@ -145,14 +145,11 @@ def _render_shown_by(memory: RecallEntry) -> list[str]:
 
 def render_actions(done: Sequence[str]) -> str:
     """Render actions on one line: changed files, then commands."""
-    commands = [line.removeprefix("$ ") for line in done if line.startswith("$ ")]
-    files = [line for line in done if not line.startswith("$ ")]
+    shown = [escape_path(one_line(action).replace(" · ", " - ")) for action in done]
+    commands = [line.removeprefix("$ ") for line in shown if line.startswith("$ ")]
+    files = [line for line in shown if not line.startswith("$ ")]
     parts = (("Changed", ", ", files), ("Ran", "; ", commands))
-    return " · ".join(f"{label}: {mark.join(map(_render_action, all_))}" for label, mark, all_ in parts if all_)
-
-
-def _render_action(action: str) -> str:
-    return escape_path(one_line(action).replace(" · ", " - "))
+    return " · ".join(f"{label}: {mark.join(all_)}" for label, mark, all_ in parts if all_)
 
 
 def render_earlier(attempt: Attempt) -> str:
@@ -180,16 +177,14 @@ def _render_entry_sources(memory: RecallEntry) -> str:
     resume = f" · resume {escape_name(first.id)}" if is_resumable else ""
     if resume and memory.no_resume:
         resume = f" · no resume: {escape_name(memory.no_resume)}"
-    matched = (
-        "" if first is hit or memory.is_short else f"; matched: {_render_match(hit, first)} · id {escape_name(hit.id)}"
-    )
+    matched = ""
+    if first is not hit and not memory.is_short:
+        is_near = (
+            hit.source_path == first.source_path and hit.source_line is not None and not note_citation(hit.citation)
+        )
+        place = f"line {hit.source_line}" if is_near else format_citation(hit)
+        matched = f"; matched: {place} · id {escape_name(hit.id)}"
     return f"{source} · id {escape_name(first.id)}{matched}{resume}"
-
-
-def _render_match(hit: Hit, first: Hit) -> str:
-    """Cite the turn that matched: its line if it stands in the same file as the turn that is cited first."""
-    is_near = hit.source_path == first.source_path and hit.source_line is not None and not note_citation(hit.citation)
-    return f"line {hit.source_line}" if is_near else format_citation(hit)
 
 
 def _render_place(hit: Hit, *, has_turn: bool) -> str:

@@ -148,9 +148,8 @@ def make_digest(database: Database, filters: Filters, tasks: Sequence[StoredTask
         for one in found
     ]
     for task in tasks:
-        attempt = Attempt(
-            f"t:{task.key}", task.title, "", "unknown", "", task.timestamp, task.source_path, task.source_line
-        )
+        place = (task.timestamp, task.source_path, task.source_line)
+        attempt = Attempt(f"t:{task.key}", task.title, "", "unknown", "", *place)
         lines.append(DigestLine("open", task.project, task.title, attempt, task.status))
     lines.sort(key=lambda line: (SECTIONS.index(line.section), line.project, line.attempt.timestamp or ""))
     more = {name: len(found) - len(shown[name]) for name, found in sections.items()}
@@ -272,9 +271,8 @@ def _find_open(database: Database, episodes: Sequence[Ended], considered: Sequen
         for place, one in enumerate(group)
         if one.question_id in in_problem and not any(_follows_up(one, later) for later in group[place + 1 :])
     }
-    ends = [group[-1] for group in by_conversation.values()]
-    for one in ends:
-        closing = turns.last_answer(database, one.conversation[1], None) if one.ending.outcome == "unknown" else None
+    for one in (group[-1] for group in by_conversation.values() if group[-1].ending.outcome == "unknown"):
+        closing = turns.last_answer(database, one.conversation[1], None)
         if closing is not None and leaves_work_open(closing.content):
             unresolved.add(one.question_id)
     return [one for one in episodes if one.question_id in unresolved]

@@ -44,13 +44,15 @@ def reports_trouble(message: str) -> bool:
 
 
 def _has_trouble(text: str) -> bool:
-    single, parts = _read_trouble()
-    return not single.isdisjoint(WORD.findall(text.replace("’", "'"))) or any(part in text for part in parts)
+    single = _read_set("words")
+    return not single.isdisjoint(WORD.findall(text.replace("’", "'"))) or any(
+        part in text for part in _read_parts("parts")
+    )
 
 
 @cache
-def _read_trouble() -> tuple[frozenset[str], tuple[str, ...]]:
-    return frozenset(read_words(__file__, "reply_words.txt")["words"].split()), _read_parts("parts")
+def _read_set(name: str) -> frozenset[str]:
+    return frozenset(read_words(__file__, "reply_words.txt")[name].split())
 
 
 @cache
@@ -81,14 +83,13 @@ def is_reply(message: str, answer: str) -> bool:
     found = [word.lower() for word in WORD.findall(text)]
     if len(found) > LONGEST_REPLY:
         return False
-    refers, last = (frozenset(read_words(__file__, "reply_words.txt")[name].split()) for name in ("refers", "ends"))
     is_short = len(found) <= SHORT_QUESTION and measure_topic(text) <= LEAST_OF_QUESTION
     is_mere_question = is_short and bool(_asks(text) or _QUESTION.match(text.lower()))
     return (
         is_mere_question
         or bool(_CONDITION.match(text.lower()))
-        or not refers.isdisjoint(found[:BACK_REFERENCE])
-        or not last.isdisjoint(found[-1:])
+        or not _read_set("refers").isdisjoint(found[:BACK_REFERENCE])
+        or not _read_set("ends").isdisjoint(found[-1:])
         or _asks(answer)
     )
 

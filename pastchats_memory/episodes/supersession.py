@@ -38,12 +38,6 @@ def _load_pattern(name: str) -> LazyPattern:
 
 
 @cache
-def _read_cues() -> tuple[str, ...]:
-    """Return folded texts of which each match of a way to put a thing aside has one."""
-    return tuple(read_data(__file__, "supersession.toml")["cues"])
-
-
-@cache
 def _load_words(name: str) -> frozenset[str]:
     """Return a list of words, and all function words."""
     listed = read_data(__file__, "supersession.toml")[name]
@@ -135,7 +129,7 @@ def find_replacements(request: str) -> tuple[Replacement, ...]:
 def _has_cue(text: str) -> bool:
     """Return False for most requests: they have no word of those that put something aside."""
     folded = fold_case(text)
-    return any(cue in folded for cue in _read_cues()) or (
+    return any(cue in folded for cue in read_data(__file__, "supersession.toml")["cues"]) or (
         any(map(str.isdigit, folded)) and any(cue in folded for cue in VERSION_CUES)
     )
 
@@ -213,6 +207,7 @@ def _find_choices(text: str, *, names_only: bool = False) -> set[str]:
 
 
 def _tokens(text: str) -> list[str]:
+    """Return the words, and the pairs of letters of scripts without spaces, without their endings and particles."""
     found = _TOKEN.findall(blank_spaceless(text))
     return [*(word.lower().rstrip(".-/").removesuffix("'s") for word in found), *ngrams(_NO_PAIR.sub(" ", text))]
 

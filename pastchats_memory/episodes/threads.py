@@ -10,6 +10,7 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
+from types import MappingProxyType
 from typing import NamedTuple
 
 from pastchats_memory.episodes import is_user_turn
@@ -46,6 +47,7 @@ from pastchats_memory.text.sentences import cut_at_word, first_sentences, split_
 from pastchats_memory.text.topics import measure_topic, topic_words
 from pastchats_memory.text.words import words
 
+NO_WEIGHTS: Mapping[str, float] = MappingProxyType({})
 MAX_DISTANCE = 8
 """Episodes of a conversation that are looked at in each direction."""
 MAX_GAP = 2
@@ -126,7 +128,7 @@ def build_thread(
     episode: Sequence[Item],
     ending: Ending,
     others: Sequence[Hit] = (),
-    weights: Mapping[str, float] | None = None,
+    weights: Mapping[str, float] = NO_WEIGHTS,
 ) -> list[ThreadEpisode]:
     """Return the episodes of the thread of an episode, in order, with the episode itself.
 
@@ -140,7 +142,7 @@ def build_thread(
     if first.role == "note" or first.conversation_id is None:
         return [own]
     conversation = _Conversation(database, own)
-    subject = _Subject(database, own._replace(next_message=conversation.next_message), weights or {})
+    subject = _Subject(database, own._replace(next_message=conversation.next_message), weights)
     here = [*conversation.follow_back(subject), subject.own, *conversation.follow(subject)]
     ids = [turn.id for one in here for turn in (one.item, *one.turns) if is_user_turn(turn)]
     linked = [*refutations.find_refuting(database, ids), *refutations.find_refuted(database, ids)]
@@ -149,7 +151,7 @@ def build_thread(
     last = max(elsewhere, key=lambda one: one.place, default=own)
     following = []
     if last.place > own.place:
-        following = _Conversation(database, last).follow(_Subject(database, last, weights or {}))
+        following = _Conversation(database, last).follow(_Subject(database, last, weights))
     found = {(one.item.conversation_id, one.ending.first_index): one for one in (*elsewhere, *following, *here)}
     return sorted(found.values(), key=lambda one: one.place)
 
@@ -440,7 +442,7 @@ def describe_attempt(
     ending: Ending,
     rows: Sequence[Item],
     next_message: str = "",
-    weights: Mapping[str, float] | None = None,
+    weights: Mapping[str, float] = NO_WEIGHTS,
     width: int = CONCLUSION_WIDTH,
 ) -> Attempt:
     """Return the short form of the item's episode, whose last turns are given.
@@ -453,7 +455,12 @@ def describe_attempt(
     """
     where = cited_place(item)
     answers = [turn.content for turn in rows if turn.role == "assistant"]
-    conclusion = _conclude("\n".join(answers), weights or {}, width) if answers else "; ".join(actions_of(rows)[::-1])
+    conclusion, said = "; ".join(actions_of(rows)[::-1]), "\n".join(answers)
+    if answers:
+        is_wide = width > CONCLUSION_WIDTH
+        conclusion = (
+            key_sentences(said, weights, width) if is_wide else find_conclusion(said, weights)
+        ) or first_sentences(said, width)
     return Attempt(
         str(item.id),
         first_sentences(find_instruction(item.content), REQUEST_WIDTH),
@@ -466,13 +473,6 @@ def describe_attempt(
         signal="" if ending.outcome == "unknown" else ending.signal,
         reply=ending.shown_by if ending.signal == SIGNAL else quote_reply(next_message, ending),
     )
-
-
-def _conclude(answer: str, weights: Mapping[str, float], width: int) -> str:
-    """Return the conclusion of an answer, or of a wider one the sentences that answer the query."""
-    if width > CONCLUSION_WIDTH:
-        return key_sentences(answer, weights, width)
-    return find_conclusion(answer, weights) or first_sentences(answer, width)
 
 
 def cite_attempts(database: Database, attempts: Sequence[Attempt]) -> dict[str, Attempt]:

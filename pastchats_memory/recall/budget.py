@@ -53,7 +53,9 @@ def fit_budget(
         entries = _Selection(entries, weights, count).choose(left)
     least = 0
     if candidates and not entries:
-        shortest = _shorten(candidates[_order_places(candidates)[0]], weights)
+        first = candidates[_order_places(candidates)[0]]
+        answered = first.answered and excerpt(first.answered, weights, LEAST_WIDTH)
+        shortest = _strip(first, weights, LEAST_WIDTH)._replace(answered=answered)
         least = around + sum(count([render_entry(1, shortest)]))
         entries = [shortest] if least <= budget else []
         nothing = TOO_SMALL.format(least=least)
@@ -62,11 +64,6 @@ def fit_budget(
     if tokens > budget:
         return RecallBlock(query, (), "", 0, least=least or tokens)
     return RecallBlock(query, tuple(entries), text, tokens, least=0 if entries else least)
-
-
-def _shorten(entry: RecallEntry, weights: Mapping[str, float]) -> RecallEntry:
-    answered = entry.answered and excerpt(entry.answered, weights, LEAST_WIDTH)
-    return _strip(entry, weights, LEAST_WIDTH)._replace(answered=answered)
 
 
 def _strip(entry: RecallEntry, weights: Mapping[str, float], width: int) -> RecallEntry:

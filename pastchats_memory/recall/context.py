@@ -3,11 +3,11 @@
 Each item is an excerpt with its id and source.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.model import Context, ContextItem, Hit, StoredTask
+from pastchats_memory.model import Context, ContextItem, Hit
 from pastchats_memory.text.display import escape_name, format_priority, format_time, quote
 from pastchats_memory.text.excerpt import excerpt
 from pastchats_memory.views.text import format_citation
@@ -46,7 +46,10 @@ def build_context(
     items: list[ContextItem] = []
     enough = 0
     for hit in hits[: request.limit]:
-        sizes = ((item, count_tokens(format_context([*items, item]))) for item in _shorten(hit, weights, request.width))
+        widths = (int(request.width * share) for share in SHARES)
+        texts = (" ".join(excerpt(hit.content, weights, width).split()) if width else "" for width in widths)
+        shortened = (ContextItem(hit, text) for text in texts)
+        sizes = ((item, count_tokens(format_context([*items, item]))) for item in shortened)
         for item, enough in sizes:
             if enough <= request.budget:
                 items.append(item)
@@ -62,12 +65,6 @@ def build_context(
     return Context(tuple(items), text, tokens, warnings)
 
 
-def _shorten(hit: Hit, weights: Mapping[str, float], width: int) -> Iterator[ContextItem]:
-    for share in SHARES:
-        letters = int(width * share)
-        yield ContextItem(hit, " ".join(excerpt(hit.content, weights, letters).split()) if letters else "")
-
-
 def format_context(items: Sequence[ContextItem]) -> str:
     """Return the context as Markdown: its entries, then the sources by id."""
     if not items:
@@ -81,7 +78,11 @@ def _format_item(place: int, item: ContextItem) -> str:
     hit = item.hit
     similarity = "" if hit.similarity is None else f"similarity: {max(0.0, hit.similarity):.0%}"
     kind = escape_name(hit.role) if hit.type == "prompt" else hit.type
-    task = () if hit.task is None else _describe_task(hit.task)
+    task: tuple[str, ...] = ()
+    if hit.task is not None:
+        attachments = "has attachments" if hit.task.attachments else ""
+        title = escape_name(hit.task.title)[:80]
+        task = (hit.task.status, format_priority(hit.task.priority), title, attachments)
     facts = (
         f"[{escape_name(hit.id)}] {kind}",
         *task,
@@ -91,9 +92,3 @@ def _format_item(place: int, item: ContextItem) -> str:
     )
     line = f"{place}. {' · '.join(fact for fact in facts if fact)}\n"
     return f"{line}{quote(item.excerpt)}\n" if item.excerpt else line
-
-
-def _describe_task(task: StoredTask) -> tuple[str, ...]:
-    """Return status, priority, title, and whether the task has attachments."""
-    attachments = "has attachments" if task.attachments else ""
-    return task.status, format_priority(task.priority), escape_name(task.title)[:80], attachments

@@ -7,12 +7,12 @@ entries (one for each thread, which shows its end), and fit the block into the b
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from types import MappingProxyType
 from typing import NamedTuple
 
 from pastchats_memory.embed import Embedder
 from pastchats_memory.episodes.cite import cite_hits
 from pastchats_memory.episodes.session_folder import find_obstacle
+from pastchats_memory.episodes.threads import NO_WEIGHTS
 from pastchats_memory.episodes.titles import name_hits
 from pastchats_memory.model import Hit, Hits, RecallBlock, RecallEntry
 from pastchats_memory.recall.budget import fit_budget
@@ -38,9 +38,6 @@ from pastchats_memory.views.text import render_perhaps
 
 CANDIDATES = 40
 """Hits that are looked at for a block; several of them may belong to one episode."""
-
-
-NO_WEIGHTS: Mapping[str, float] = MappingProxyType({})
 
 
 class Found(NamedTuple):

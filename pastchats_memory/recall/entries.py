@@ -152,6 +152,7 @@ class _Builder:
         )
 
     def _build_of_thread(self, hit: Hit, item: Item, shown: _Shown) -> RecallEntry:
+        """Return the entry of a thread's end, with its evidence, earlier attempts, and what followed."""
         end = shown.end
         is_own = end is shown.own
         if not is_own:
@@ -161,13 +162,7 @@ class _Builder:
         entry = _build_entry(move_hit(hit, item), item, end, self._weights, self._request, width)
         if not is_own:
             entry = entry._replace(hit=add_snippet(hit, self._weights), question=move_hit(hit, item))
-        first = shown.first
-        title = name_episode(self._database, first.request, first.item.project, first.item.conversation_id)
-        return self._add_thread(entry._replace(title=title), end, shown)
-
-    def _add_thread(self, entry: RecallEntry, end: ThreadEpisode, shown: _Shown) -> RecallEntry:
-        """Return the entry with its evidence, earlier attempts, and what followed."""
-        database = self._database
+        database, first = self._database, shown.first
         before = [
             describe_attempt(
                 one.item, one.ending, one.turns, one.next_message, self._weights,
@@ -183,6 +178,7 @@ class _Builder:
         others = [one for one in (*before, last, successor) if one is not None]
         cited = cite_attempts(database, others) if others else {}
         return entry._replace(
+            title=name_episode(database, first.request, first.item.project, first.item.conversation_id),
             outcome=_present_outcome(database, end),
             before=tuple(cited[one.id] for one in before),
             after=last and cited[last.id],

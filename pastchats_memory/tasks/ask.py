@@ -150,28 +150,21 @@ class ParsedQuestion:
     @property
     def described(self) -> Annotated[str, Shown(after="concept")]:
         """Return one line that tells the user how the question was read."""
-        parts = [" or ".join(self.types) if self.types else "tasks"]
-        if self.statuses:
-            parts.append("status " + " or ".join(self.statuses))
-        if self.priorities:
-            parts.append("priority " + " or ".join(PRIORITIES[level] for level in self.priorities))
-        if self.all_tags:
-            parts.append("tagged " + " and ".join(self.all_tags))
-        if self.project:
-            parts.append(f"project {self.project}")
-        if self.span:
-            parts.append(f"{self.span.field} {self.span.since or '…'} to {self.span.until or '…'}")
-        parts += [f"without {name}" for name in self.missing]
-        parts += [f"with {name}" for name in self.present]
-        if self.relation:
-            parts.append(f"{self.relation.replace('_', ' ')} {self.of!r}")
-        if self.concept:
-            parts.append(f"about {self.concept!r}")
-        if self.order:
-            parts.append(f"{self.order.replace('_', ' ')} first")
-        if self.limit:
-            parts.append(f"at most {self.limit}")
-        return ("count of " if self.is_count else "") + " · ".join(parts)
+        parts = [
+            " or ".join(self.types) or "tasks",
+            f"status {' or '.join(self.statuses)}" if self.statuses else "",
+            f"priority {' or '.join(PRIORITIES[level] for level in self.priorities)}" if self.priorities else "",
+            f"tagged {' and '.join(self.all_tags)}" if self.all_tags else "",
+            f"project {self.project}" if self.project else "",
+            f"{self.span.field} {self.span.since or '…'} to {self.span.until or '…'}" if self.span else "",
+            *(f"without {name}" for name in self.missing),
+            *(f"with {name}" for name in self.present),
+            f"{self.relation.replace('_', ' ')} {self.of!r}" if self.relation else "",
+            f"about {self.concept!r}" if self.concept else "",
+            f"{self.order.replace('_', ' ')} first" if self.order else "",
+            f"at most {self.limit}" if self.limit else "",
+        ]
+        return ("count of " if self.is_count else "") + " · ".join(filter(None, parts))
 
 
 class Vocabulary:
@@ -388,7 +381,9 @@ class QuestionParser:
             match = re.search(pattern, self.text)
             if match is None or re.match(rf"{no_task}(?= (?:in|for|of|at|from)\b|\Z)", match["of"]):
                 continue
-            name, rest = _split_task_name(match["of"])
+            key = _TASK_KEY.match(match["of"])  # "TREK-45 that are done" names a task, and what is asked of it
+            whole = key[0] if key else _RELATIVE_CLAUSE.sub("", match["of"])
+            name, rest = key["key"] if key else _TASK_NOUN_BEFORE.sub("", whole), match["of"][len(whole) :]
             self.parsed.relation, self.parsed.of = kind, self.restore_case(name)
             before = self.text[: match.start()]
             if kind == "part_of":  # the pattern also covers the words before the relation
@@ -604,14 +599,6 @@ class QuestionParser:
         return " ".join(word for word in stripped if any(map(str.isalnum, word)) and word not in self.vocabulary.filler)
 
 
-def _split_task_name(text: str) -> tuple[str, str]:
-    """Split "TREK-45 that are done" into the name of the task and the rest."""
-    if key := _TASK_KEY.match(text):
-        return key["key"], text[key.end() :]
-    name = _RELATIVE_CLAUSE.sub("", text)
-    return _TASK_NOUN_BEFORE.sub("", name), text[len(name) :]
-
-
 def parse_question(
     question: str, today: date, projects: Iterable[str] = (), vocabulary: Vocabulary | None = None
 ) -> ParsedQuestion:
@@ -664,10 +651,8 @@ def answer_question(
     visible = sources.project_names(database)
     parsed = parse_question(question, today or date.today(), visible)  # noqa: DTZ011 - in the local zone
     if parsed.is_open:
-        other = _search_days(database, embedder, parsed, question)
-        if not other.hits:
-            other = _search_everything(database, embedder, parsed, question, viewpoint)
-        return _add_resolutions(database, other)
+        found = _search_everything(database, embedder, parsed, question, question, viewpoint)
+        return _add_resolutions(database, found)
     answer = _list_answer(database, embedder, parsed, viewpoint)
     if parsed.relation == "dependencies_of" and question.strip().lower().startswith("why"):
         return _explain_waiting(database, embedder, answer)
@@ -676,9 +661,8 @@ def answer_question(
         answer = _list_instead(database, embedder, answer, viewpoint)
     if answer.total or topic is None:
         return answer
-    other = _search_days(database, embedder, parsed, topic)
-    if not other.hits:
-        other = _search_everything(database, embedder, parsed, topic if parsed.statuses else question, viewpoint)
+    text = topic if parsed.statuses else question
+    other = _search_everything(database, embedder, parsed, topic, text, viewpoint)
     if other.tasks or other.hits:
         note = f"nothing fits the reading {parsed.described!r}; these are the nearest by meaning"
         return replace(other, warnings=(*answer.warnings, note, *other.warnings))
@@ -797,10 +781,16 @@ def _add_resolutions(database: Database, answer: TaskAnswer) -> TaskAnswer:
 
 
 def _search_everything(
-    database: Database, embedder: Embedder, parsed: ParsedQuestion, text: str, viewpoint: Viewpoint
+    database: Database, embedder: Embedder, parsed: ParsedQuestion, topic: str, text: str, viewpoint: Viewpoint
 ) -> TaskAnswer:
-    """Return the tasks and the parts of conversations that are nearest to a text; none that is far."""
-    filters = Filters(project=viewpoint.project if parsed.project == "." else parsed.project)
+    """Return parts of conversations of the named days, else the tasks and the parts that are near to a text."""
+    if parsed.span is not None and not parsed.statuses and not parsed.names_tasks:
+        since, until = parsed.span.stored_bounds
+        of_days = Filters(project=parsed.project, since=since, until=until)
+        if of_then := search(database, embedder, Request(topic, limit=MAX_HITS, filters=of_days)):
+            return TaskAnswer(parsed, (), 0, of_then.warnings, tuple(_with_answers(database, of_then)[:MAX_HITS]))
+    project = viewpoint.project if parsed.project == "." else parsed.project
+    filters = Filters(project=project)
     hits = search(database, embedder, Request(text, limit=20, filters=filters, threshold=AGREED_RELEVANCE))
     near = [hit for hit in hits if _is_near(hit)]
     least = FAR_BELOW * max((hit.relevance or 0 for hit in near), default=0)
@@ -815,16 +805,6 @@ def _search_everything(
         ids = _find_by_all_words(database, embedder, parsed.concept or text, filters)
     tasks = tuple(task_rows.tasks(database, ids))
     return TaskAnswer(parsed, tasks, len(ids), hits.warnings, tuple(_with_answers(database, of_turns)[:MAX_HITS]))
-
-
-def _search_days(database: Database, embedder: Embedder, parsed: ParsedQuestion, topic: str) -> TaskAnswer:
-    """Return parts of conversations of the named days, the nearest first; none for a question about tasks."""
-    if parsed.span is None or parsed.statuses or parsed.names_tasks:
-        return TaskAnswer(parsed, (), 0)
-    since, until = parsed.span.stored_bounds
-    filters = Filters(project=parsed.project, since=since, until=until)
-    hits = search(database, embedder, Request(topic, limit=MAX_HITS, filters=filters))
-    return TaskAnswer(parsed, (), 0, hits.warnings, tuple(_with_answers(database, hits)[:MAX_HITS]))
 
 
 def _is_near(hit: Hit) -> bool:

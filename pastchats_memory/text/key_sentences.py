@@ -99,7 +99,7 @@ def key_sentences(text: str, weights: Mapping[str, float], width: int) -> str:
     text = _EDITS.sub("", text).strip()
     if len(text) <= width:
         return text
-    lines = _weigh_lines(text, weights)
+    lines = list_lines(text, weights)
     chosen: set[int] = set()
     left = width
     for line in sorted(lines, key=lambda line: -line.worth):
@@ -117,7 +117,7 @@ def find_conclusion(text: str, weights: Mapping[str, float]) -> str:
     That is a line of prose, and no item of a list. Of equals, the first line and then the last ones are better. A line that
     contradicts it ("But the server answers nothing.") follows it.
     """
-    lines = _weigh_lines(_EDITS.sub("", text).strip(), weights)
+    lines = list_lines(text, weights)
     prose = [line for line in lines if line.worth > 0 and line.is_prose] or [line for line in lines if line.worth > 0]
     total = sum(weights.values()) or 1.0
 
@@ -153,19 +153,14 @@ class Line(NamedTuple):
     """Whether it only introduces what follows."""
 
 
-def list_lines(text: str, weights: Mapping[str, float]) -> list[Line]:
-    """Return the lines of an answer, in order, each with its worth."""
-    return _weigh_lines(_EDITS.sub("", text).strip(), weights)
-
-
 def join_lines(lines: Iterable[Line]) -> str:
     """Return chosen lines as a text. They are in order."""
     return "\n".join(line.text for line in lines)
 
 
-def _weigh_lines(text: str, weights: Mapping[str, float]) -> list[Line]:
-    """Return all lines of a text. Room is scarce, so a line has to be worth its bytes."""
-    lines = _split_lines(text)
+def list_lines(text: str, weights: Mapping[str, float]) -> list[Line]:
+    """Return the lines of an answer, in order. Room is scarce, so a line has to be worth its bytes."""
+    lines = _split_lines(_EDITS.sub("", text).strip())
     total = sum(weights.values()) or 1.0
     found: list[Line] = []
     opening: int | None = None

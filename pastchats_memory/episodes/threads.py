@@ -167,13 +167,7 @@ class _Subject:
         self.rows: dict[str, list[int]] = {}
         """The turns with each of its rare words."""
         self._worths: dict[str, float] = {}
-        self._find_rare_words(database)
-        self.files = _find_files(own)
-        self.errors = extract_errors(own.turns)
-        self._failed = list(filter(None, (find_purpose(run.command) for run in last_runs(own.turns) if run.has_failed)))
-
-    def _find_rare_words(self, database: Database) -> None:
-        answer = self.own.answers[-1][:COMPARED] if self.own.answers else ""
+        answer = own.answers[-1][:COMPARED] if own.answers else ""
         worths = topic_words(find_instruction(self.request)[:COMPARED]) | topic_words(answer)
         most = min(COMMON_ROWS, max(FEW_ROWS, math.isqrt(word_rows.last_turn(database))))
         for word in sorted(worths, key=lambda word: -worths[word])[:MAX_WORDS]:
@@ -181,6 +175,9 @@ class _Subject:
             if len(rows) <= most:
                 self.rows[word] = rows
                 self._worths[_stem(word)] = worths[word]
+        self.files = _find_files(own)
+        self.errors = extract_errors(own.turns)
+        self._failed = list(filter(None, (find_purpose(run.command) for run in last_runs(own.turns) if run.has_failed)))
 
     def measure(self, text: str) -> float:
         """Return the worth of the rare words that a text shares."""

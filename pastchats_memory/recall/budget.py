@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pastchats_memory.episodes.next_message import reports_trouble
-from pastchats_memory.model import FAILURES, NEXT_MESSAGE, Attempt, Outcome, RecallBlock, RecallEntry
+from pastchats_memory.model import FAILURES, NEXT_MESSAGE, Attempt, RecallBlock, RecallEntry
 from pastchats_memory.text.display import quote
 from pastchats_memory.text.excerpt import ELLIPSIS, excerpt, weigh_matches
 from pastchats_memory.text.key_sentences import Line, join_lines, list_lines
@@ -69,16 +69,15 @@ def fit_budget(
 def _strip(entry: RecallEntry, weights: Mapping[str, float], width: int) -> RecallEntry:
     """Return the entry without the parts that compete for room; its title names the question."""
     question = None if entry.title else entry.asked and excerpt(entry.asked, weights, width)
-    outcome = _shorten_outcome(entry.outcome)
+    outcome = entry.outcome
+    is_plain = outcome.verdict == "worked" and outcome.basis not in (
+        "",
+        NEXT_MESSAGE,
+    )  # only the user's words are quoted
+    kept = () if is_plain else outcome.evidence[-1:]
+    shown = tuple(one._replace(quotation=cut_at_word(one.quotation, EVIDENCE_WIDTH)) for one in kept)
+    outcome = outcome._replace(evidence=shown)
     return entry._replace(outcome=outcome, asked=question, answered=None, done=(), before=(), is_short=True)
-
-
-def _shorten_outcome(outcome: Outcome) -> Outcome:
-    """Return an outcome with a short quotation, or with the user's words alone."""
-    if outcome.verdict == "worked" and outcome.basis not in ("", NEXT_MESSAGE):
-        return outcome._replace(evidence=())
-    shown = tuple(one._replace(quotation=cut_at_word(one.quotation, EVIDENCE_WIDTH)) for one in outcome.evidence[-1:])
-    return outcome._replace(evidence=shown)
 
 
 def _shorten_attempt(attempt: Attempt) -> Attempt:

@@ -89,18 +89,14 @@ def _list_candidates(database: Database, evidence: WordEvidence, request: Recall
 
 def _find_lead(candidates: Sequence[_Candidate], evidence: WordEvidence) -> list[_Candidate]:
     """Return the best rows of the conversation that leads clearly, best first; empty if none does."""
-    if not candidates or not _can_lead(candidates[0], evidence):
+    needed = max(LEAD_NAMED, LEAD_NAMED_SHARE * evidence.topic)
+    best = candidates[0] if candidates else None
+    if best is None or best.context is None or best.context.role not in TEXT_ROLES:
         return []
-    best = candidates[0]
+    if best.share < LEAD_SHARE or evidence.named[best.id] < needed:
+        return []
     near = [one for one in candidates if one.share * LEAD > best.share]
     return near if all(one.conversation == best.conversation for one in near) else []
-
-
-def _can_lead(one: _Candidate, evidence: WordEvidence) -> bool:
-    if one.context is None or one.context.role not in TEXT_ROLES:
-        return False
-    needed = max(LEAD_NAMED, LEAD_NAMED_SHARE * evidence.topic)
-    return one.share >= LEAD_SHARE and evidence.named[one.id] >= needed
 
 
 def _make_hits(database: Database, ranked: Sequence[_Candidate], evidence: WordEvidence) -> list[Hit]:

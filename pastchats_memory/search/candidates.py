@@ -1,19 +1,18 @@
 """Gather the evidence for each row of the pool, the best rows of both lists."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pastchats_memory.embed import Vector, is_english
-from pastchats_memory.model import Filters
 from pastchats_memory.search.lexical import Matches, score_by_word
 from pastchats_memory.search.rank import IMPERSONAL, Signals, evidence, rarity, standard_scores, word_evidence
 from pastchats_memory.search.times import QueryTime, has_time, match_time
 from pastchats_memory.store import fulltext, sources, task_rows, vectors
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.ids import Ids, among, spread_among, spread_ids
+from pastchats_memory.store.ids import among, spread_among, spread_ids
 from pastchats_memory.store.turn_context import find_neighbours, turn_contexts
 from pastchats_memory.text.identifiers import is_spaceless
 from pastchats_memory.text.words import words
@@ -39,7 +38,15 @@ def order_by_evidence(
     ids, rows = vectors.matrix(database, [*pool, *owners])
     if not ids:
         return []
-    sampled, background = _load_background(database, matches.passing)
+    # Without filters the sample is always the same.
+    passing = matches.passing
+    sampled, background = (
+        database.cache.get_or_make(
+            "background", lambda: vectors.matrix(database, spread_ids(database, BACKGROUND_SAMPLE))
+        )
+        if passing is None
+        else vectors.matrix(database, spread_among(passing, BACKGROUND_SAMPLE))
+    )
     if not sampled:  # nearly all of a large corpus was deleted
         background = rows
     best: dict[int, float] = {}
@@ -49,15 +56,6 @@ def order_by_evidence(
     pool = sorted({*pool})
     scores = np.array([best.get(id_, 0.0) for id_ in pool])
     return _order(pool, evidence(_gather_signals(database, matches, pool, time, scores), meaning))
-
-
-def _load_background(database: Database, passing: Ids | None) -> tuple[list[int], NDArray[np.float64]]:
-    """Return a sample of the searched rows and their vectors; without filters it is always the same."""
-    if passing is not None:
-        return vectors.matrix(database, spread_among(passing, BACKGROUND_SAMPLE))
-    return database.cache.get_or_make(
-        "background", lambda: vectors.matrix(database, spread_ids(database, BACKGROUND_SAMPLE))
-    )
 
 
 def order_by_words(database: Database, matches: Matches, pool: Sequence[int], time: QueryTime) -> list[int]:
@@ -88,11 +86,14 @@ def _gather_signals(
         # Rows in a script that the model never learnt stand out by it, and mean nothing.
         is_unread = [id_ in about and is_spaceless(about[id_].opening) for id_ in pool]
         scores = np.where(is_unread, np.minimum(scores, 0.0), scores)
+    phrases = np.zeros(len(pool))
+    for pair, weight in terms.pairs.items():
+        phrases += weight * among(ids[: len(pool)], fulltext.find_phrase(database, pair, filters))
     places, same_role = _place_neighbours(neighbours, pool, ids)
     return Signals(
         matches=score_by_word(database, matches, ids),
         weights=np.array([terms.weights[word] * (terms.importances[word] == 1) for word in matches.postings]),
-        phrases=_weigh_phrases(database, terms.pairs, ids[: len(pool)], filters),
+        phrases=phrases,
         around=places,
         same_role=same_role,
         standard_scores=scores,
@@ -111,16 +112,6 @@ def _is_named(opening: str, query_words: Iterable[str]) -> bool:
     """Check whether a text begins with the name of a speaker that the question names."""
     speaker = SPEAKER.match(opening)
     return speaker is not None and not set(words(speaker[1])).isdisjoint(query_words)
-
-
-def _weigh_phrases(
-    database: Database, pairs: Mapping[str, float], ids: NDArray[np.int64], filters: Filters
-) -> NDArray[np.float64]:
-    """Return the weight of the pairs of words that occur in each row, shape (ids,)."""
-    total = np.zeros(len(ids))
-    for pair, weight in pairs.items():
-        total += weight * among(ids, fulltext.find_phrase(database, pair, filters))
-    return total
 
 
 def _place_neighbours(

@@ -126,21 +126,19 @@ def _render_answer(memory: RecallEntry) -> list[str]:
     """Render how the thread ended, and the line that shows the outcome."""
     if memory.hit.type == "note" or memory.hit.task is not None:
         return ["Note:", quote(memory.answered)] if memory.answered else []
-    lines = ["Ended:", quote(memory.answered)] if memory.answered else []
-    if not lines and not memory.is_left_out and memory.outcome.verdict in ("stopped", "unknown") and not memory.done:
-        lines = ["Unanswered"]
-    return lines + _render_shown_by(memory)
-
-
-def _render_shown_by(memory: RecallEntry) -> list[str]:
-    """Render the lines that show the outcome; for an unknown one, what the user said next."""
     outcome = memory.outcome
+    lines = ["Ended:", quote(memory.answered)] if memory.answered else []
+    if not lines and not memory.is_left_out and outcome.verdict in ("stopped", "unknown") and not memory.done:
+        lines = ["Unanswered"]
     shown = "; ".join(_replace_marks(one.quotation) for one in outcome.evidence)
-    if outcome.verdict == "unknown":
+    if outcome.verdict == "unknown":  # what the user said next
         basis = f"{outcome.signal}: " if outcome.signal and outcome.signal != "unanswered" else ""
-        return [f"Said next: {basis}> {shown}"] if shown else ([f"Shown by: {outcome.signal}"] if basis else [])
+        return [
+            *lines,
+            *([f"Said next: {basis}> {shown}"] if shown else [f"Shown by: {outcome.signal}"] if basis else []),
+        ]
     label = f"Shown by: {outcome.basis}" if outcome.basis else "Shown by"
-    return [f"{label}: > {shown}{_note_evidence(memory)}"] if shown else ([label] if outcome.basis else [])
+    return [*lines, *([f"{label}: > {shown}{_note_evidence(memory)}"] if shown else [label] if outcome.basis else [])]
 
 
 def render_actions(done: Sequence[str]) -> str:

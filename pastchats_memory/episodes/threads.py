@@ -81,6 +81,10 @@ CONCLUSION_WIDTH = 200
 """Characters of an attempt's request and of its conclusion."""
 LAST_TURNS = 6
 """Turns at both ends of an attempt that are searched for its answers."""
+RUNNERS = frozenset(
+    {"manage.py", "setup.py", "conftest.py", "makefile", "package.json", "gulpfile.js", "cargo.toml", "go.mod"}
+)
+"""Files that commands about any part of a project name."""
 DOCUMENTS = (".md", ".rst", ".txt", ".adoc", ".org")
 """Ends of the names of files in which a result is only written down."""
 LONGEST_ACKNOWLEDGEMENT = 160
@@ -367,7 +371,7 @@ def _find_files(one: ThreadEpisode) -> frozenset[str]:
     """Return the bare names of the files that an episode changes, runs or names in its request."""
     named = [find_instruction(one.item.content)[:COMPARED], *(run.command for run in last_runs(one.turns))]
     paths = [*(path for turn in one.turns for path in changed_files(turn)), *find_file_names(" \n".join(named))]
-    return frozenset(path.rstrip("/").rpartition("/")[2].lower() for path in paths)
+    return frozenset(path.rstrip("/").rpartition("/")[2].lower() for path in paths) - RUNNERS
 
 
 def _stem(word: str) -> str:

@@ -213,6 +213,32 @@ def test_a_request_that_names_an_earlier_attempt_joins_it(
     assert (KILN[0][0] in [one.asked for one in first.before]) == is_joined
 
 
+def test_a_measurement_that_rejects_the_attempt_goes_on_with_the_thread(memory: Memory, tmp_path: Path) -> None:
+    talk = (
+        ("The boiler of the dairy uses twice the gas, have a look at burner.toml", "The pilot flame burns all day. I switched it off."),
+        ("read the meter for two days: 41 cubic metres before, 40 now. so that's not it", "Then the return valve is stuck: I set its limit to 60 degrees."),
+        ("19 cubic metres!! thanks", "Good."),
+    )  # fmt: skip
+    memory.index([write_talk(tmp_path / "talk", "one", "2026-03-02", *talk)])
+    first, *_ = memory.recall("the boiler of the dairy uses too much gas").entries
+    assert "return valve" in (first.answered or "")
+    assert [one.asked for one in first.before] == [talk[0][0]]
+
+
+def test_a_program_that_runs_any_part_of_a_project_joins_nothing(memory: Memory, tmp_path: Path) -> None:
+    double = (
+        "Guests of the ferry are billed twice, run python manage.py list_twice",
+        "It lists 47 guests of the ferry.",
+    )
+    mail = (
+        "Guests get the mail twice, see python manage.py send_mail",
+        "Two workers of the ferry ran at six, one is off.",
+    )
+    write_talk(tmp_path / "talk", "one", "2026-03-02", double)
+    memory.index([write_talk(tmp_path / "talk", "two", "2026-05-06", mail)])
+    assert all(not entry.before for entry in memory.recall("guests of the ferry billed twice").entries)
+
+
 def test_the_work_that_follows_an_accepted_proposal_ends_the_thread(memory: Memory, tmp_path: Path) -> None:
     proposed = "Oil would hold for a week. Better let the hinge turn on a brass bush."
     talk = (

@@ -326,10 +326,7 @@ def measure_shared(request: str, text: str) -> float:
 
 
 def is_failed_by_next(ending: Ending) -> bool:
-    """Return whether the next episode continues a failed or an unanswered one.
-
-    The user's next message says that it failed, or it was stopped before any answer.
-    """
+    """Return whether the user's next message says that an episode failed, or nothing answered it."""
     return not ending.is_answered or (ending.outcome in FAILURES and is_shown_by_next(ending))
 
 

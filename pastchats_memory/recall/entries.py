@@ -189,10 +189,7 @@ class _Builder:
 def _choose_end(
     thread: Sequence[ThreadEpisode], own: ThreadEpisode, wanted: Sequence[str], weights: Mapping[str, float]
 ) -> _Shown:
-    """Return the last episode that adds something, with the earlier attempts that lead to it.
-
-    If a filter names outcomes, return the last episode with one of them.
-    """
+    """Return the last episode that adds something and has a wanted outcome, with the earlier attempts before it."""
     useful = _drop_mere_replies(thread, own)
     last = useful[-1] if useful else own
     fitting = [one for one in useful if one.ending.outcome in wanted] if wanted else [last]
@@ -214,10 +211,7 @@ def _choose_end(
 
 
 def _drop_mere_replies(thread: Sequence[ThreadEpisode], own: ThreadEpisode) -> list[ThreadEpisode]:
-    """Return the episodes of a thread that begin a part of it, or add something.
-
-    The own one is among them, unless it ends the thread.
-    """
+    """Return the episodes that begin a part of a thread or add something; the own one is there, or ends it."""
     known: dict[str | None, str] = {}
     useful: list[ThreadEpisode] = []
     for one in thread:
@@ -321,10 +315,7 @@ def _drop_refuted(answers: Sequence[Item], episode: Sequence[Item]) -> list[Item
 
 
 def _relevant_answers(answers: Sequence[Item], weights: Mapping[str, float], item: Item) -> list[str]:
-    """Return the last answers about the question, with the one that matched and the conclusion.
-
-    First answers only announce a plan.
-    """
+    """Return the last answers about the question, the one that matched and the conclusion; first ones only plan."""
     worths = [weigh_matches(answer.content, weights) for answer in answers]
     least = KEY_ANSWER * max(worths, default=0.0)
     last = [answer for answer, worth in zip(answers, worths, strict=True) if worth >= least or answer is answers[-1]][

@@ -58,10 +58,7 @@ def recall(
     count: Counter,
     of_team: Callable[[RecallRequest], Found] | None = None,
 ) -> RecallBlock:
-    """Return the recall block of a request.
-
-    It has no entries if nothing is relevant enough. `of_team` returns what a team's memory has for the request.
-    """
+    """Return the recall block of a request, empty if nothing is relevant; `of_team` finds what a team has for it."""
     if is_small_talk(request.search.text):
         return fit_budget(request.search.text, [], {}, request.budget, count)
     own = find_entries(database, embedder, request)

@@ -110,14 +110,7 @@ def _conversation(hit: Hit) -> str:
 def choose_first(
     entries: Sequence[RecallEntry], texts: Sequence[str], question: str, weights: Mapping[str, float]
 ) -> list[RecallEntry]:
-    """Return the entries, led by one that names what the question is about, if any does, and by the latest of its project.
-
-    Args:
-        entries: best first.
-        texts: what was said in each.
-        question: whose rare words and names count.
-        weights: of the words that the memory knows.
-    """
+    """Return the entries, led by one whose text names what the question is about, and by the latest of its project."""
     if len(entries) < 2:  # noqa: PLR2004 - one leads anyway
         return list(entries)
     # Names say what a question is about, else its rarest words.
@@ -135,10 +128,7 @@ def _is_rival(entry: RecallEntry, first: RecallEntry) -> bool:
 
 
 def _find_latest(place: int, entries: Sequence[RecallEntry], texts: Sequence[str], worths: Sequence[float]) -> int:
-    """Return the place of the latest entry about the same as one.
-
-    It has as much of the question, or its title names the subject: it knows how that went on.
-    """
+    """Return the place of the latest entry about the same: with as much of the question, or a title about it."""
     own, known = entries[place], set(words(texts[place]))
 
     def is_later(one: int) -> bool:
@@ -167,10 +157,7 @@ def put_successors_first(entries: Sequence[RecallEntry]) -> list[RecallEntry]:
 
 
 def merge_entries(own: Sequence[RecallEntry], others: Sequence[RecallEntry]) -> list[RecallEntry]:
-    """Merge the entries of two memories by relevance, each list in its own order; of equals the own one comes first.
-
-    Entries far below the best of both are left out.
-    """
+    """Merge the entries of two memories by relevance, of equals the own one first, without those far below the best."""
     waiting, merged = list(others), []
     for entry in own:
         while waiting and _relevance(waiting[0]) > _relevance(entry) + EQUAL_RELEVANCE:

@@ -169,10 +169,7 @@ def score_by_word(database: Database, matches: Matches, ids: NDArray[np.int64]) 
 
 
 def named_weight(matches: Matches, names: Mapping[str, float], ids: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the worth of the names that occur in each row, shape (ids,).
-
-    A name counts by its rarity: fully if one row has it, hardly if most rows do.
-    """
+    """Return the worth of the names in each row, shape (ids,): fully if one row has it, hardly if most rows do."""
     found = np.zeros(len(ids))
     rarest = math.log(max(matches.terms.corpus, LEAST_ROWS))
     for word, rows in matches.postings.items():

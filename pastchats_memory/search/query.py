@@ -21,10 +21,7 @@ class QueryText(NamedTuple):
 
 
 def query_text(text: str) -> QueryText:
-    """Return what a text asks.
-
-    A paste without an error line and without other text asks all of itself.
-    """
+    """Return what a text asks; a paste without an error line and without other text asks all of itself."""
     if "\n" not in text:
         return QueryText(text, text)  # what a paste is shows by its lines
     from pastchats_memory.text.pasted import split_paste
@@ -75,10 +72,7 @@ def measure_coverage(terms: Sequence[Term]) -> float:
 
 
 def select_words(terms: Sequence[Term]) -> dict[str, float]:
-    """Return the importance of the words to look up, rarest first.
-
-    Stops when their rows exceed MOST_ROWS, but always takes one word.
-    """
+    """Return the importance of the words to look up, rarest first, up to MOST_ROWS rows; one word is always there."""
     chosen: dict[str, float] = {}
     rows = 0
     for term in sorted((term for term in terms if term.rows), key=lambda term: term.rows):
@@ -90,10 +84,7 @@ def select_words(terms: Sequence[Term]) -> dict[str, float]:
 
 
 def word_pairs(text: str, terms: Sequence[Term]) -> dict[str, float]:
-    """Return the heaviest MOST_PAIRS pairs of neighbouring important words.
-
-    A pair has the weight of its lesser word.
-    """
+    """Return the heaviest MOST_PAIRS pairs of neighbouring important words, with the weight of the lesser word."""
     weights = {term.word: term.weight for term in terms if term.rows and term.importance == 1}
     row = [word.lower() for word in WORD.findall(text)]
     found = {

@@ -59,10 +59,7 @@ def find_subword_rows(database: Database, text: str, typed: Iterable[str], unmat
 
 
 def _find_rows(database: Database, term: str, parts_of: Mapping[str, tuple[str, ...]], most: int) -> Ids | None:
-    """Return the rows with a subword, or None if they are too many.
-
-    Rows in which the parts of an identifier stand apart count as well (`get_user_by_id`).
-    """
+    """Return the rows with a subword, or with its parts apart (`get_user_by_id`); None if they are too many."""
     text = subword_text(term) or ""
     rows = trigrams.containing(database, text, most, lambda content: any(True for _ in find_subword(content, text)))
     parts = parts_of.get(text, ())

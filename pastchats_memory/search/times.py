@@ -52,18 +52,14 @@ def read_time(database: Database, text: str, filters: Filters, today: date, *, m
         today: the day from which "last week" counts.
         may_filter: whether the time may exclude rows.
     """
-    named = _read_named_time(database, text, filters, today, may_filter=may_filter)
-    return named._replace(asks_when=_ASKS_WHEN.search(text.lower()) is not None)
-
-
-def _read_named_time(database: Database, text: str, filters: Filters, today: date, *, may_filter: bool) -> QueryTime:
+    unread = QueryTime(filters, asks_when=_ASKS_WHEN.search(text.lower()) is not None)
     if filters.since or filters.until or not TIME_WORD.search(text.lower()):
-        return QueryTime(filters)
+        return unread
     from pastchats_memory.text.dates import read_when
 
     when = read_when(text, today)
     if when is None:
-        return QueryTime(filters)
+        return unread
     readings = [
         TimeRead(when.words, _bound(since, is_end=False), _bound(until, is_end=True), when.is_filter and may_filter)
         for since, until in when.spans
@@ -71,12 +67,9 @@ def _read_named_time(database: Database, text: str, filters: Filters, today: dat
     for read in readings:
         narrowed = filters._replace(since=read.since, until=read.until)
         if is_any(database, narrowed):
-            return QueryTime(narrowed if read.is_filter else filters, read)
-    if not readings[0].is_filter:
-        return QueryTime(filters)
-    return QueryTime(
-        filters, None, (f"nothing here is of the time that {when.words!r} names; all times were searched",)
-    )
+            return unread._replace(filters=narrowed if read.is_filter else filters, read=read)
+    note = f"nothing here is of the time that {when.words!r} names; all times were searched"
+    return unread._replace(warnings=(note,)) if readings[0].is_filter else unread
 
 
 def _bound(day: date | None, *, is_end: bool) -> str | None:
@@ -101,18 +94,11 @@ def has_time(database: Database, time: QueryTime, ids: Sequence[int]) -> NDArray
 
 
 def _days_off(read: TimeRead, timestamp: str | None) -> float:
-    """Return the days by which a row is off the span.
-
-    Positive after the span, negative before it, 0 within it, and -inf without a time.
-    """
+    """Return the days by which a row is off the span: positive after it, negative before, -inf without a time."""
     if timestamp is None:
         return -np.inf
     if read.since is not None and timestamp < read.since:
-        return (_parse(timestamp) - _parse(read.since)) / DAY
+        return (datetime.fromisoformat(timestamp) - datetime.fromisoformat(read.since)) / DAY
     if read.until is not None and timestamp > read.until:
-        return (_parse(timestamp) - _parse(read.until)) / DAY
+        return (datetime.fromisoformat(timestamp) - datetime.fromisoformat(read.until)) / DAY
     return 0.0
-
-
-def _parse(text: str) -> datetime:
-    return datetime.fromisoformat(text)

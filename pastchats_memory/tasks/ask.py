@@ -550,10 +550,7 @@ class QuestionParser:
             self.parsed.statuses = self.parsed.statuses or OPEN
 
     def parse_statuses(self) -> None:
-        """Read statuses without those that are excluded.
-
-        A question about closing asks for resolved tasks, and one about a start for tasks that nothing blocks.
-        """
+        """Read statuses without excluded ones; closing asks for resolved tasks, a start for unblocked ones."""
         included: list[str] = []
         excluded: list[str] = []
         while self.cut(_match_whole(self.words["ready"])):
@@ -817,10 +814,7 @@ def _is_near(hit: Hit) -> bool:
 
 
 def _with_answers(database: Database, hits: Sequence[Hit]) -> list[Hit]:
-    """Return hits of conversations, each prompt with the last answer to it, ranked anew.
-
-    The first parts of every conversation come before the further ones, since each may have another answer.
-    """
+    """Return hits of conversations, and the last answers to prompts; first parts of each conversation come first."""
     found: dict[str, Hit] = {}
     for hit in hits:
         found.setdefault(hit.id, hit)

@@ -35,10 +35,7 @@ SAME_START = 40
 
 
 def format_citation(hit: Hit) -> str:
-    """Write where a hit comes from: `path:line (turn N)`, with N counted from 0.
-
-    A task has no turn: `path:line`, or the remark that it was made by hand.
-    """
+    """Write where a hit comes from: `path:line (turn N)` with N from 0; a task has no turn, and may be made by hand."""
     if hit.task is not None and not hit.source_path:
         return f"task {escape_name(hit.task.key)}, made by hand"
     line = "" if hit.source_line is None else f":{hit.source_line}"

@@ -255,10 +255,7 @@ def _count(episodes: Iterable[Ended]) -> Mapping[str, int]:
 
 
 def _find_open(database: Database, episodes: Sequence[Ended], considered: Sequence[Ended]) -> list[Ended]:
-    """Return what failed or was stopped and nothing later resolved, and last prompts whose answer leaves work open, in order.
-
-    Considered are the episodes of the span, and what follows it.
-    """
+    """Return what failed or stopped and nothing later (`considered`) resolved, and last prompts left open, in order."""
     by_conversation: dict[tuple[str, str], list[Ended]] = {}
     for one in considered:
         by_conversation.setdefault(one.conversation, []).append(one)

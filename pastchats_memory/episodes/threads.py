@@ -443,14 +443,7 @@ def describe_attempt(
     weights: Mapping[str, float] = NO_WEIGHTS,
     width: int = CONCLUSION_WIDTH,
 ) -> Attempt:
-    """Return the short form of the item's episode, whose last turns are given.
-
-    Args:
-        rows: turns of the episode, the last ones among them.
-        next_message: the user's next message, which is quoted as the words about the attempt.
-        weights: of the words of a query, which the conclusion should answer.
-        width: characters of the conclusion; a wider one has more of what answers the query.
-    """
+    """Return the short form of the item's episode from its last turns, in words that answer the query's (`weights`)."""
     where = cited_place(item)
     answers = [turn.content for turn in rows if turn.role == "assistant"]
     conclusion, said = "; ".join(actions_of(rows)[::-1]), "\n".join(answers)

@@ -127,11 +127,7 @@ class _Selection:
         self._left = 0
 
     def choose(self, left: int) -> list[RecallEntry]:
-        """Return the entries with the parts that are worth most and fit; empty if none fits.
-
-        The end of each entry comes before the details of another one: its first line, or the best one that fits. Further
-        ends take at most a share of the room.
-        """
+        """Return the entries with the parts worth most that fit; the end of each entry comes before further details."""
         self._left = left
         for place in _order_places(self._entries):
             if self._chosen and self._left < (1 - ENDS) * left:

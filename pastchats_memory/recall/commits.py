@@ -24,13 +24,7 @@ MAX_FILES = 20
 
 
 def add_commits(entries: Sequence[RecallEntry], folder: str) -> list[RecallEntry]:
-    """Return the entries of the current project with what git has of their edits.
-
-    It names the commit, its revert, and the lines that stand in HEAD.
-
-    The first commit after the request that changed one of the files holds the edits, since a commit takes the whole file. git is
-    started only if an entry has edits.
-    """
+    """Return the entries of the current project with what git has of their edits; a commit takes the whole file."""
     spans = {place: span for place, entry in enumerate(entries) if entry.is_current and (span := _Span.of(entry.edits))}
     if not spans:
         return list(entries)

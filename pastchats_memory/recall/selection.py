@@ -47,16 +47,13 @@ def above_threshold(found: Hits, coverage: float) -> list[Hit]:
     if best is None:
         return [] if coverage < LEAST_COVERAGE else list(found)
     of_turns = max((hit.relevance or 0 for hit in found if hit.task is None), default=0)
-    if best < LEAST_OF_TASKS and of_turns < (AGREED_RELEVANCE if _agree(found, coverage) else LEAST_RELEVANCE):
-        return []
-    return [hit for hit in found if hit.relevance is not None and hit.relevance >= FAR_BELOW * best]
-
-
-def _agree(found: Sequence[Hit], coverage: float) -> bool:
-    """Return whether words and meaning point to one conversation, and no word of the question points elsewhere."""
+    # Words and meaning may point to one conversation, while no word of the question points elsewhere.
     first = found[:2]
     is_near = all(hit.semantic_rank is not None and hit.semantic_rank <= AGREED_RANK for hit in first)
-    return is_near and coverage >= AGREED_COVERAGE and len({_conversation(hit) for hit in first}) < len(first)
+    is_agreed = is_near and coverage >= AGREED_COVERAGE and len(set(map(_conversation, first))) < len(first)
+    if best < LEAST_OF_TASKS and of_turns < (AGREED_RELEVANCE if is_agreed else LEAST_RELEVANCE):
+        return []
+    return [hit for hit in found if hit.relevance is not None and hit.relevance >= FAR_BELOW * best]
 
 
 def find_perhaps(found: Sequence[Hit]) -> list[Hit]:

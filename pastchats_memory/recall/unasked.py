@@ -25,13 +25,7 @@ FIRST_RANKS = 3
 
 
 def select_unasked(hits: Sequence[Hit], topic: float, current_project: str | None) -> list[Hit]:
-    """Return the hits that are worth showing unasked, in their order.
-
-    Args:
-        hits: the hits of a prompt, with the worth of its names in each.
-        topic: how much of a topic the prompt names.
-        current_project: the project in which it was typed.
-    """
+    """Return the hits that are worth showing unasked, in their order; `topic` is how much of one the prompt names."""
     supported = [hit for hit in hits if _is_supported(hit, topic, is_own=hit.source_project == current_project)]
     least = NEARLY_AS_NEAR * max((hit.relevance or 1.0 for hit in supported), default=1.0)
     ids = {hit.id for hit in supported}

@@ -1,7 +1,7 @@
 """Gather the evidence for each row of the pool, the best rows of both lists."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,6 +86,8 @@ def _gather_signals(
         # Rows in a script that the model never learnt stand out by it, and mean nothing.
         is_unread = [id_ in about and is_spaceless(about[id_].opening) for id_ in pool]
         scores = np.where(is_unread, np.minimum(scores, 0.0), scores)
+    speakers = [SPEAKER.match(about[id_].opening) if id_ in about else None for id_ in pool]
+    named = [one is not None and not set(words(one[1])).isdisjoint(terms.importances) for one in speakers]
     phrases = np.zeros(len(pool))
     for pair, weight in terms.pairs.items():
         phrases += weight * among(ids[: len(pool)], fulltext.find_phrase(database, pair, filters))
@@ -100,18 +102,12 @@ def _gather_signals(
         conversations=np.array(conversations),
         typed=np.array([id_ not in about or about[id_].role in TYPED_ROLES for id_ in pool])
         * (1.0 if terms.is_personal else IMPERSONAL),
-        named=np.array([id_ in about and _is_named(about[id_].opening, terms.importances) for id_ in pool]),
+        named=np.array(named),
         time_match=match_time(time.read, [about[id_].timestamp if id_ in about else None for id_ in pool]),
         has_time=has_time(database, time, pool),
         searched=matches.searched,
         rarity=rarity(list(terms.weights.values()), terms.corpus),
     )
-
-
-def _is_named(opening: str, query_words: Iterable[str]) -> bool:
-    """Check whether a text begins with the name of a speaker that the question names."""
-    speaker = SPEAKER.match(opening)
-    return speaker is not None and not set(words(speaker[1])).isdisjoint(query_words)
 
 
 def _place_neighbours(

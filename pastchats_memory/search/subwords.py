@@ -34,13 +34,7 @@ LENGTH_SAMPLE = 256
 
 
 def find_subword_rows(database: Database, text: str, typed: Iterable[str], unmatched: Iterable[str]) -> dict[str, Ids]:
-    """Return the ids of the rows with each subword of a question; too frequent subwords are missing.
-
-    Args:
-        text: the question.
-        typed: its words.
-        unmatched: those of its words that no row has as a word.
-    """
+    """Return the rows with each subword of a question; `unmatched` are its words that no row has as a word."""
     script_ngrams, parts_of = ngrams(text), split_identifiers(text)
     # A word next to a script without spaces has no blank around it, so the index does not see it as a word.
     script_words = (word for word in typed if word not in FUNCTION_WORDS) if script_ngrams else ()

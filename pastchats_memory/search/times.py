@@ -43,15 +43,7 @@ class QueryTime(NamedTuple):
 
 
 def read_time(database: Database, text: str, filters: Filters, today: date, *, may_filter: bool) -> QueryTime:
-    """Return the time that a question names, and whether it asks for one.
-
-    Args:
-        database: used to find the year of a month, and to drop a filter that would leave no row.
-        text: the question.
-        filters: of the caller; if they set a time, the question names none.
-        today: the day from which "last week" counts.
-        may_filter: whether the time may exclude rows.
-    """
+    """Return the time that a question names, unless the caller's filters set one, and whether it asks for one."""
     unread = QueryTime(filters, asks_when=_ASKS_WHEN.search(text.lower()) is not None)
     if filters.since or filters.until or not TIME_WORD.search(text.lower()):
         return unread

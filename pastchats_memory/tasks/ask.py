@@ -599,14 +599,7 @@ class QuestionParser:
 def parse_question(
     question: str, today: date, projects: Iterable[str] = (), vocabulary: Vocabulary | None = None
 ) -> ParsedQuestion:
-    """Parse a question such as "what did we finish last week?".
-
-    Args:
-        question: in plain language; characters after MAX_QUESTION_LENGTH are ignored.
-        today: the day to which "last week" and the like refer.
-        projects: names of the known projects.
-        vocabulary: phrases of the grammar; None for those of `questions.toml`.
-    """
+    """Parse a question such as "what did we finish last week?"; `today` is the day from which "last week" counts."""
     names = {name.lower(): name for name in projects}
     question = question.strip()[:MAX_QUESTION_LENGTH]
     return QuestionParser(question, today, names, vocabulary or load_vocabulary()).parse()

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from itertools import groupby
 
 from pastchats_memory.config import from_home
-from pastchats_memory.episodes.history import ConversationDay, Digest, DigestLine, Timeline
+from pastchats_memory.episodes.history import Digest, DigestLine, Timeline
 from pastchats_memory.model import Attempt
 from pastchats_memory.text.display import escape_name, format_time
 from pastchats_memory.views.text import render_attempt_lines
@@ -27,15 +27,13 @@ def render_timeline(timeline: Timeline) -> str:
     parts = [f"# Timeline: {_describe_span(timeline.since, timeline.until)}\n"]
     for (day, project), group in groupby(timeline.days, key=lambda one: (one.day, one.project)):
         parts.append(f"\n## {day} · {escape_name(project)}\n")
-        parts += ["\n".join(_render_day(one)) + "\n" for one in group]
+        for one in group:
+            number = sum(one.outcomes.values())
+            span = f", until {format_time(one.until)[DAY + 1 :] or one.day}" if number > 1 else ""
+            prompts = f"{number} prompt{'' if number == 1 else 's'}{span}: {_describe_outcomes(one.outcomes)}"
+            attempt, source = _render_attempt(one.first, one.title)
+            parts.append(f"{attempt}\n  {prompts}\n{source}\n")
     return "".join(parts)
-
-
-def _render_day(one: ConversationDay) -> list[str]:
-    number = sum(one.outcomes.values())
-    span = f", until {format_time(one.until)[DAY + 1 :] or one.day}" if number > 1 else ""
-    attempt, source = _render_attempt(one.first, one.title)
-    return [attempt, f"  {number} prompt{'' if number == 1 else 's'}{span}: {_describe_outcomes(one.outcomes)}", source]
 
 
 def render_digest(digest: Digest) -> str:

@@ -84,11 +84,7 @@ VERDICTS = {"mixed": "partly worked", "unknown": ""}
 
 
 def render_entry(place: int, memory: RecallEntry) -> str:
-    """Render one entry of the block, with the empty line before it.
-
-    The end of the thread comes first: how it ended, what shows it, what was changed. A line for each earlier attempt follows.
-    `place` counts from 1.
-    """
+    """Render one entry, numbered from 1, with the empty line before it: the end of the thread, then how it began."""
     lines = ["", f"## {place}. {_render_title(memory)}"]
     if memory.superseded_by is not None:
         lines.append(f"Superseded by: {_render_attempt_with_id(memory.superseded_by)}")

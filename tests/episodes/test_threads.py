@@ -52,7 +52,7 @@ def test_a_refuted_fix_is_failed_and_what_replaced_it_leads(whole: Memory) -> No
     (refuted,) = first.before
     assert refuted.outcome == "failed"
     assert refuted.reply == REFUTATION[0][1].split(" Find")[0]
-    assert " · worked" not in whole.recall(TIMEOUT_QUERY).text
+    assert " — worked" not in whole.recall(TIMEOUT_QUERY).text
 
 
 @pytest.mark.parametrize("budget", [700, 1000, 1500])

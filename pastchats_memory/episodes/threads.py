@@ -446,12 +446,12 @@ def describe_attempt(
     """Return the short form of the item's episode from its last turns, in words that answer the query's (`weights`)."""
     where = cited_place(item)
     answers = [turn.content for turn in rows if turn.role == "assistant"]
-    conclusion, said = "; ".join(actions_of(rows)[::-1]), "\n".join(answers)
+    conclusion, answer = "; ".join(actions_of(rows)[::-1]), "\n".join(answers)
     if answers:
         is_wide = width > CONCLUSION_WIDTH
         conclusion = (
-            key_sentences(said, weights, width) if is_wide else find_conclusion(said, weights)
-        ) or first_sentences(said, width)
+            key_sentences(answer, weights, width) if is_wide else find_conclusion(answer, weights)
+        ) or first_sentences(answer, width)
     return Attempt(
         str(item.id),
         first_sentences(find_instruction(item.content), REQUEST_WIDTH),

@@ -70,12 +70,10 @@ def _strip(entry: RecallEntry, weights: Mapping[str, float], width: int) -> Reca
     """Return the entry without the parts that compete for room; its title names the question."""
     question = None if entry.title else entry.asked and excerpt(entry.asked, weights, width)
     outcome = entry.outcome
-    is_plain = outcome.verdict == "worked" and outcome.basis not in (
-        "",
-        NEXT_MESSAGE,
-    )  # only the user's words are quoted
-    kept = () if is_plain else outcome.evidence[-1:]
-    shown = tuple(one._replace(quotation=cut_at_word(one.quotation, EVIDENCE_WIDTH)) for one in kept)
+    # Of a success, only the user's words are quoted.
+    is_plain = outcome.verdict == "worked" and outcome.basis not in ("", NEXT_MESSAGE)
+    quoted = () if is_plain else outcome.evidence[-1:]
+    shown = tuple(one._replace(quotation=cut_at_word(one.quotation, EVIDENCE_WIDTH)) for one in quoted)
     outcome = outcome._replace(evidence=shown)
     return entry._replace(outcome=outcome, asked=question, answered=None, done=(), before=(), is_short=True)
 

@@ -341,7 +341,7 @@ def test_a_file_size_limit_is_explained_and_the_database_keeps_what_it_has(index
     run = subprocess.run(
         [*indexed.altered(QUICK).command, "index", "long"],
         cwd=indexed.home,
-        env=indexed.environment,
+        env=indexed.environment | {"PYTHONDONTWRITEBYTECODE": "1"},  # it would store modules cut off at the limit
         capture_output=True,
         text=True,
         check=False,

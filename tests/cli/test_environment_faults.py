@@ -47,10 +47,14 @@ def test_a_file_system_that_refuses_nothing_explains_nothing(tmp_path: Path) -> 
     assert list(tmp_path.iterdir()) == []
 
 
+NO_BYTECODE = {"PYTHONDONTWRITEBYTECODE": "1"}
+"""Python stores a compiled module cut off at the limit, and reads it ever after."""
+
+
 def limited(program: Program, limit: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["/bin/bash", "-c", f'ulimit {limit}; exec "$@"', "limited", *program.command, *arguments],
-        env=program.environment, cwd=program.home, capture_output=True, encoding="utf-8", timeout=HANG_S, check=False,
+        env=program.environment | NO_BYTECODE, cwd=program.home, capture_output=True, encoding="utf-8", timeout=HANG_S, check=False,
     )  # fmt: skip
 
 

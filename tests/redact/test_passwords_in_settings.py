@@ -40,6 +40,8 @@ from pastchats_memory.redact import redact
         "environment:\n  POSTGRES_PASSWORD: swordfish\n",
         "env:\n  - name: x\n    PGPASSWORD: swordfish",
         "JWT_SECRET=swordfish",
+        "DB_PASSWORD=Blue.swordfish9!",
+        "password = 'swordfish.day!'",
         "SECRET_KEY=swordfish",
         "export API_TOKEN=swordfish",
         "      - OPENAI_API_KEY=swordfish\n".strip(),

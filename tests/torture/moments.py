@@ -318,6 +318,7 @@ def fork(
         os.dup2(output, 1)
         os.dup2(output, 2)
         if moment and moment.what == "bytes":
+            sys.dont_write_bytecode = True  # it would store modules cut off at the limit
             resource.setrlimit(resource.RLIMIT_FSIZE, (moment.number, resource.RLIM_INFINITY))
         watch = Watch(page, moment, leaves)
         code = action()

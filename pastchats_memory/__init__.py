@@ -1,7 +1,5 @@
 """Local-first hybrid recall over the conversations that people and their coding agents already have on disk."""
 
-from __future__ import annotations
-
 from pastchats_memory.errors import MemoryFault
 
 TYPE_CHECKING = False  # a hook does without the import of typing

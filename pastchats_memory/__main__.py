@@ -1,7 +1,5 @@
 """Run the program, as `pastchats-memory` and as `python -m pastchats_memory`."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

@@ -4,8 +4,6 @@ If thirty agents ask at once, each of thirty answers would be too late. In turn,
 ones end early and silently.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import time

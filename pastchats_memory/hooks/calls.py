@@ -3,8 +3,6 @@
 This module imports little: a hook writes the record at every event.
 """
 
-from __future__ import annotations
-
 import os
 from contextlib import suppress
 from typing import NamedTuple

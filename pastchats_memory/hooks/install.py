@@ -5,8 +5,6 @@ its program or by hand, our entries are searched in it instead. Every public fun
 or written, and UsageFault if one is not understood.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Measure how long this process has been running, by the operating system's own record of its start."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time

@@ -1,7 +1,5 @@
 """Log errors of hooks without any text of a conversation: time, agent, event, kind, milliseconds."""
 
-from __future__ import annotations
-
 import os
 from contextlib import suppress
 from datetime import UTC, datetime

@@ -3,8 +3,6 @@
 Every function raises MemoryFault if a file of an agent cannot be read, written or understood.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial

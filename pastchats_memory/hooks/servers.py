@@ -4,8 +4,6 @@ The file of an agent is JSON with `mcpServers`, or TOML with `mcp_servers`. Only
 MemoryFault if a file cannot be read, and UsageFault if one is not understood.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -3,8 +3,6 @@
 Functions that write raise OSError.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from _blake2 import blake2b  # hashlib would bring OpenSSL, which a hook has no use for

@@ -5,8 +5,6 @@ process that reads it is given up in the end. This module imports little: a hook
 Functions that write raise OSError.
 """
 
-from __future__ import annotations
-
 import json
 from _blake2 import blake2b  # hashlib would bring OpenSSL, which a hook has no use for
 from contextlib import suppress

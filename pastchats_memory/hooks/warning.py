@@ -4,8 +4,6 @@ An agent waits for this at each call, so neither the model nor NumPy is imported
 database or the configuration cannot be read.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from hashlib import sha256

@@ -5,8 +5,6 @@ change stays, and its comments, attachments and states are united. Of two judgem
 the greater machine. What was forgotten anywhere is forgotten here.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence

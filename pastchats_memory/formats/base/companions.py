@@ -1,7 +1,5 @@
 """Two common layouts of companion files."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from itertools import chain
 

@@ -1,7 +1,5 @@
 """How an agent calls hooks: its events, its settings file, and its form of context."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 

@@ -3,8 +3,6 @@
 The reader is imported with the first file: a hook needs only what is here.
 """
 
-from __future__ import annotations
-
 from pastchats_memory.formats.base.format import CERTAIN, Format, confident, deferred, load
 from pastchats_memory.formats.base.hooks import TIMEOUT_S, HookDialect, server_entry, settings_path
 from pastchats_memory.formats.base.locations import places

@@ -3,8 +3,6 @@
 The reader is imported with the first file: a hook needs only what is here.
 """
 
-from __future__ import annotations
-
 from pastchats_memory.formats.base.companions import ending_in
 from pastchats_memory.formats.base.format import CERTAIN, Format, confident, deferred, load, resume_with
 from pastchats_memory.formats.base.hooks import HookDialect, named_group, settings_path, specific_output

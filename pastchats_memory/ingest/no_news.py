@@ -16,7 +16,7 @@ from pastchats_memory.config import Config, is_private, own_places
 from pastchats_memory.files.project import is_opted_out
 from pastchats_memory.files.stored_path import resolve_path
 from pastchats_memory.ingest.options import FileFilter
-from pastchats_memory.store import repeated_runs
+from pastchats_memory.store import repeated_runs, sources
 from pastchats_memory.store.database import open_database
 
 ALWAYS_READ = ("force", "follow_links", "map", "format")
@@ -83,14 +83,13 @@ def find_answer(path: Path, stamp: str, start: float) -> str | None:
         return None
     with open_database(path, vec0=False) as database:
         answer = repeated_runs.find_answer(database, stamp)
-        folders = database.run("SELECT folder, is_private FROM project_folders")
-        if answer is None or any(_is_changed(folder, state) for folder, state in folders):
+        if answer is None or any(_is_changed(*one) for one in sources.privacy_of_folders(database)):
             return None
         repeated_runs.add_run(database, stamp, time.monotonic() - start)
     return answer
 
 
-def _is_changed(folder: str, stored: int) -> bool:
+def _is_changed(folder: str, is_stored: bool) -> bool:
     """Return whether the file of a project says anything else about its privacy than what is stored."""
     path = str(resolve_path(folder))
-    return os.path.isdir(path) and is_private(path) not in (None, bool(stored))  # noqa: PTH112 - a string is at hand
+    return os.path.isdir(path) and is_private(path) not in (None, is_stored)  # noqa: PTH112 - a string is at hand

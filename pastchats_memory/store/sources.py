@@ -319,6 +319,12 @@ def project_names(database: Database) -> list[str]:
     return [name for (name,) in rows if name]
 
 
+def privacy_of_folders(database: Database) -> list[tuple[str, bool]]:
+    """Return every folder of a project with whether it is private."""
+    rows = database.run("SELECT folder, is_private FROM project_folders")
+    return [(folder, bool(is_private)) for folder, is_private in rows]
+
+
 def folders(database: Database) -> list[tuple[str, str]]:
     """Return every folder with its project."""
     return [(folder, project) for folder, project in database.run("SELECT folder, project FROM project_folders")]

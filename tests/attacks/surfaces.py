@@ -116,6 +116,11 @@ PAGE_TRIES: Mapping[str, tuple[Fields, ...]] = {
     "GET /": ({}, {"query": "{query}"}, {"query": "{query}", "mode": "keyword"}, {"query": "{query}", "project": "{project}"}),
     "GET /turn": ({"id": "{turn}"}, {"id": "t:{key}"}, {"id": "c:1"}, {"id": "a:1"}),
     "GET /conversation": ({"id": "{conversation}", "project": "{project}", "turn": "{turn}", "query": "{query}"},),
+    "GET /calls": ({"id": "{turn}"},),
+    "GET /file": ({"name": "notes.md"},),
+    "GET /handoff": ({"id": "{turn}"},),
+    "GET /log": ({},),
+    "POST /task": ({"key": "{key}", "status": "done"},),
     "GET /conversation.md": ({"id": "{conversation}"},),
     "GET /conversation.html": ({"id": "{conversation}"},),
     "GET /forget": ({}, {"query": "{query}"}, {"id": "{turn}"}, {"project": "{project}"}),
@@ -138,6 +143,7 @@ PAGE_TRIES: Mapping[str, tuple[Fields, ...]] = {
 }  # fmt: skip
 SILENT_PAGES = frozenset({
     "POST /forget/undo", "GET /exclude", "POST /exclude", "GET /capture", "GET /projects", "GET /settings", "GET /sources",
+    "GET /calls", "GET /file", "GET /log", "POST /task",
 })  # fmt: skip
 """Pages without text of a row."""
 
@@ -247,7 +253,8 @@ def ask_hooks(known: Known, folder: Path) -> Iterator[Shown]:
         for event, action in (format_.hooks.events if format_.hooks else {}).items():
             for fields in HOOK_TRIES[action]:
                 received = HookEvent(cwd=str(folder), **fill(fields, known))
-                answer = hooks._answer(format_, event, received, None)  # noqa: SLF001 - `main` ends the process
+                assert format_.hooks is not None
+                answer = hooks._answer(format_, format_.hooks, event, received, None, None)  # noqa: SLF001 - `main` ends the process
                 yield f"{name} {event} {action}", json.dumps(answer)
 
 

@@ -59,7 +59,7 @@ def test_an_index_run_stores_how_each_episode_ended_with_the_line_that_shows_it(
 
 
 def test_a_later_message_changes_the_outcome(memory: Memory, history: Path) -> None:
-    turns = (REQUEST, ("assistant", "I will look at the clock of that test."))
+    turns = (REQUEST, ("assistant", "The clock of that test is the one of the machine."))
     memory.index([write_messages(history, *turns)])
     assert listed(database_of(memory)) == [(0, 1, "unknown", "")]
     memory.index([write_messages(history, *turns, ("user", "Thanks, it works now!"), ("assistant", "Good."))])

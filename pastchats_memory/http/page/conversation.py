@@ -132,6 +132,9 @@ def show_conversation(memory: Memory, request: PageRequest) -> WebPage:
     given, given_later = memory.count_given(part.id)
     links = {step: _link(part, part.number + step) for step in (-1, 1)}
     subagents = _place_subagents(part, items)
+    shown: dict[int, list[str]] = {}
+    for quotation in (one for entry in part.outline if entry.ending.shown_by for one in entry.ending.evidence):
+        shown.setdefault(quotation.id, []).append(quotation.text)  # the next message may show how an episode ended
     return WebPage(
         "conversation",
         {
@@ -142,7 +145,7 @@ def show_conversation(memory: Memory, request: PageRequest) -> WebPage:
             "resume": memory.resume_lines([first]).get(str(first.id)),
             "given": given,
             "given_later": given_later,
-            "episodes": [_show_episode(part, one, cited, query, subagents) for one in part.episodes],
+            "episodes": [_show_episode(part, one, cited, query, subagents, shown) for one in part.episodes],
             "outline": list(_outline(part)),
             "tasks": memory.tasks.list_of_conversation(part.id),
             "query": query,
@@ -197,17 +200,14 @@ def _place_subagents(part: ConversationPart, items: Sequence[Item]) -> dict[int,
 
 def _show_episode(
     part: ConversationPart, one: EpisodePart, cited: int | None, query: str, subagents: Mapping[int, Sequence[SubagentTurns]],
+    shown: Mapping[int, Sequence[str]],
 ) -> ShownEpisode:  # fmt: skip
     outcome, ended = one.episode.outcome, one.ended
     evidence = ended.ending.evidence if ended else ()
-    shown = {quotation.id: quotation.text for quotation in evidence}
     shown_url = next((_link_shown(part, one) for one in evidence if one.text == outcome.shown_by), "")
     groups = []
     for branch, turns in groupby(one.episode.turns, key=lambda item: str(item.metadata.get("branch", "main"))):
-        own = [
-            _show_turn(item, cited, query, [shown[item.id]] if item.id in shown else [], subagents.get(item.id, ()))
-            for item in turns
-        ]
+        own = [_show_turn(item, cited, query, shown.get(item.id, ()), subagents.get(item.id, ())) for item in turns]
         is_open = part.parent is not None or any(turn.is_cited or turn.item.id in shown for turn in own)
         groups.append(Group(BRANCHES.get(branch, ""), own, is_open))
     is_continued = ended is not None and ended.ending.first_index < one.episode.turns[0].turn_index
@@ -220,6 +220,6 @@ def _show_turn(
     is_cited, is_printed = item.id == cited, item.role == "tool"
     printed = f"<pre>{escape_text(item.content)}</pre>" if is_printed else render_html(item.content, render_code)
     marked = mark_html(printed, query if is_cited else "", quotations)
-    text = Markup(marked.replace(SHOWN, f'{SHOWN[:-1]} id="shown-{item.id}">', 1))  # noqa: S704 - only the id is added # nosec B704
+    text = Markup(str(marked).replace(SHOWN, f'{SHOWN[:-1]} id="shown-{item.id}">', 1))  # noqa: S704 - only the id is added # nosec B704
     is_folded = item.role in ("tool", "system") and not is_cited and not quotations
     return ShownTurn(item, text, is_cited, is_folded, subagents)

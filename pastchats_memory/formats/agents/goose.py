@@ -1,6 +1,7 @@
 """Read sessions of Goose: a header, then a message a line; since 1.10 a database."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from pastchats_memory.files.foreign_sqlite import ForeignDatabase, Value
@@ -60,7 +61,8 @@ class _Session(AgentSession):
 
     def start(self) -> None:
         if self.source.shape == "json":
-            _add_record(self.builder, mapping_of(self.source.outline), 1)
+            with suppress(BadRecord):  # a damaged export still has messages
+                _add_record(self.builder, mapping_of(self.source.outline), 1)
 
     def add_record(self, record: Json, line: int) -> None:
         _add_record(self.builder, record, line)
@@ -73,7 +75,8 @@ def _read_database(database: ForeignDatabase) -> Iterator[Row]:
             title = text_of(description) or text_of(name)
             builder = SessionBuilder(SessionInfo(str(own_id), folder_of(folder), metadata={"title": title}))
             for record in _stored_messages(database, own_id):
-                _add_record(builder, record, 1)
+                with suppress(BadRecord):
+                    _add_record(builder, record, 1)
             yield from builder.flush()
 
 

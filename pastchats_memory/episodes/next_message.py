@@ -3,7 +3,7 @@
 from functools import cache
 
 from pastchats_memory.store.outcomes import Ending
-from pastchats_memory.text.data_file import read_words
+from pastchats_memory.text.data_file import read_parts, read_words
 from pastchats_memory.text.instruction import find_instruction
 from pastchats_memory.text.lazy_pattern import LazyPattern
 from pastchats_memory.text.sentences import first_sentences, split_sentences
@@ -46,7 +46,7 @@ def reports_trouble(message: str) -> bool:
 def _has_trouble(text: str) -> bool:
     single = _read_set("words")
     return not single.isdisjoint(WORD.findall(text.replace("’", "'"))) or any(
-        part in text for part in _read_parts("parts")
+        part in text for part in read_parts(__file__, "reply_words.txt", "parts")
     )
 
 
@@ -55,17 +55,11 @@ def _read_set(name: str) -> frozenset[str]:
     return frozenset(read_words(__file__, "reply_words.txt")[name].split())
 
 
-@cache
-def _read_parts(name: str) -> tuple[str, ...]:
-    listed = read_words(__file__, "reply_words.txt")[name].replace("\n", "|").split("|")
-    return tuple(part.lstrip() for part in listed if part.strip())
-
-
 def turns_to_another_thing(message: str) -> bool:
     """Return whether a sentence of a message says that it turns to another thing."""
     sentences = [f"{sentence.lower()} " for sentence in split_sentences(find_instruction(message)[:OPENING])]
     return any(
-        any(part in sentence[:LONGEST_TURN] for part in _read_parts("turns"))
+        any(part in sentence[:LONGEST_TURN] for part in read_parts(__file__, "reply_words.txt", "turns"))
         or (_TURN.match(sentence) and not _has_trouble(sentence))
         for sentence in sentences
     )
@@ -74,7 +68,7 @@ def turns_to_another_thing(message: str) -> bool:
 def tries_again(message: str) -> bool:
     """Return whether a message names an earlier attempt or a further one."""
     text = find_instruction(message)[:OPENING].lower()
-    return any(part in text for part in _read_parts("attempts"))
+    return any(part in text for part in read_parts(__file__, "reply_words.txt", "attempts"))
 
 
 def is_reply(message: str, answer: str) -> bool:

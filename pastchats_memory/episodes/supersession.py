@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from pastchats_memory.text.data_file import read_data
+from pastchats_memory.text.data_file import read_data, read_parts
 from pastchats_memory.text.identifiers import LAST_LATIN, blank_spaceless, ngrams
 from pastchats_memory.text.instruction import find_instruction
 from pastchats_memory.text.lazy_pattern import LazyPattern
@@ -129,7 +129,7 @@ def find_replacements(request: str) -> tuple[Replacement, ...]:
 def _has_cue(text: str) -> bool:
     """Return False for most requests: they have no word of those that put something aside."""
     folded = fold_case(text)
-    return any(cue in folded for cue in read_data(__file__, "supersession.toml")["cues"]) or (
+    return any(cue in folded for cue in read_parts(__file__, "supersession_words.txt", "cues")) or (
         any(map(str.isdigit, folded)) and any(cue in folded for cue in VERSION_CUES)
     )
 

@@ -81,6 +81,8 @@ CONCLUSION_WIDTH = 200
 """Characters of an attempt's request and of its conclusion."""
 LAST_TURNS = 6
 """Turns at both ends of an attempt that are searched for its answers."""
+AGREED = ("approved", "taken_up", "built_on")
+"""Signals of outcomes by which the user agrees to what an answer says; the others say that a result holds."""
 RUNNERS = frozenset(
     {"manage.py", "setup.py", "conftest.py", "makefile", "package.json", "gulpfile.js", "cargo.toml", "go.mod"}
 )
@@ -316,7 +318,8 @@ def goes_on(before: ThreadEpisode, one: ThreadEpisode, subject: _Subject) -> boo
 
 def accepts_proposal(before: ThreadEpisode) -> bool:
     """Return whether the user's next message accepts what an episode only proposed."""
-    return is_shown_by_next(before.ending) and not actions_of(before.turns)
+    is_agreed = before.ending.signal in AGREED and is_shown_by_next(before.ending)
+    return is_agreed and not actions_of(before.turns)
 
 
 def measure_shared(request: str, text: str) -> float:

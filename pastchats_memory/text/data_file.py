@@ -22,7 +22,13 @@ def read_words(module: str, name: str) -> Mapping[str, str]:
     """
     lines = [line for line in _read_text(module, name).splitlines() if not line.startswith("#")]
     parts = (paragraph.partition(":") for paragraph in "\n".join(lines).split("\n\n"))
-    return {key: words for key, _, words in parts}
+    return {key: words.removeprefix(" ") for key, _, words in parts}
+
+
+@cache
+def read_parts(module: str, name: str, key: str) -> tuple[str, ...]:
+    """Return the parts of one list in a text file beside a module, between bars and line ends; blanks belong to them."""
+    return tuple(part for part in read_words(module, name)[key].replace("\n", "|").split("|") if part)
 
 
 def _read_text(module: str, name: str) -> str:

@@ -59,9 +59,9 @@ def test_an_index_run_stores_how_each_episode_ended_with_the_line_that_shows_it(
 
 
 def test_a_later_message_changes_the_outcome(memory: Memory, history: Path) -> None:
-    turns = (REQUEST, ("assistant", "The clock of that test is the one of the machine."))
+    turns = (REQUEST, ("assistant", "I will look at the clock of that test."))
     memory.index([write_messages(history, *turns)])
-    assert listed(database_of(memory)) == [(0, 1, "unknown", "")]
+    assert listed(database_of(memory)) == [(0, 1, "stopped", "broke_off")]
     memory.index([write_messages(history, *turns, ("user", "Thanks, it works now!"), ("assistant", "Good."))])
     first, second = listed(database_of(memory))
     assert (first[:3], second[:2]) == ((0, 1, "worked"), (2, 3))

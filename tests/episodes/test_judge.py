@@ -43,9 +43,7 @@ def listed(memory: Memory, outcome: str = "unknown") -> list[str]:
     return [sheet.asked for sheet in memory.list_unjudged(None, outcome)[0].sheets]
 
 
-def test_a_judgement_appears_everywhere_with_its_quotation(memory: Memory, history: Path) -> None:
-    memory.index([write_messages(history, *REPORTED[:3])])
-    question = memory.search(REQUEST, mode="keyword")[0].id
+def test_a_judgement_appears_everywhere_with_its_quotation(memory: Memory, question: str) -> None:
     sheet, warnings = memory.judge(question, "worked", "The page opens at once with that index")
     assert sheet is not None
     assert (sheet.id, sheet.outcome.verdict, sheet.outcome.signal, warnings) == (question, "worked", "judged", ())

@@ -298,7 +298,7 @@ def test_a_prompt_that_one_conversation_clearly_answers_loads_no_numpy_and_no_mo
     prompt = "fetch from the app to the API is blocked by CORS on the invoice page"
     imported = imported_modules(hooked, prompt)
     assert b"pastchats_memory.recall.entries" in imported
-    assert not imported & {b"_hashlib", b"numpy", b"onnxruntime", b"tokenizers", b"pastchats_memory.memory"}
+    assert not imported & {b"_hashlib", b"numpy", b"onnxruntime", b"tokenizers", b"pastchats_memory.memory", b"tomllib"}
 
 
 @pytest.mark.parametrize(

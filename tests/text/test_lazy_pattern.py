@@ -14,7 +14,7 @@ from word_lists.required_words import required_words
 
 from pastchats_memory.episodes import supersession
 from pastchats_memory.text import key_sentences
-from pastchats_memory.text.data_file import read_data
+from pastchats_memory.text.data_file import read_parts
 from pastchats_memory.text.lazy_pattern import LazyPattern
 from pastchats_memory.text.words import fold_case
 
@@ -49,7 +49,7 @@ def test_each_match_of_an_edit_has_one_of_the_words_that_its_pattern_names() -> 
 
 def test_a_request_that_puts_something_aside_has_a_cue() -> None:
     for pattern in supersession._PUT_ASIDE:  # noqa: SLF001 - the patterns that the cues belong to
-        assert _have_cue(pattern, read_data(supersession.__file__, "supersession.toml")["cues"])
+        assert _have_cue(pattern, read_parts(supersession.__file__, "supersession_words.txt", "cues"))
     assert _have_cue(supersession._RAISES, supersession.VERSION_CUES)  # noqa: SLF001 - as above
 
 

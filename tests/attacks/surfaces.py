@@ -116,11 +116,11 @@ PAGE_TRIES: Mapping[str, tuple[Fields, ...]] = {
     "GET /": ({}, {"query": "{query}"}, {"query": "{query}", "mode": "keyword"}, {"query": "{query}", "project": "{project}"}),
     "GET /turn": ({"id": "{turn}"}, {"id": "t:{key}"}, {"id": "c:1"}, {"id": "a:1"}),
     "GET /conversation": ({"id": "{conversation}", "project": "{project}", "turn": "{turn}", "query": "{query}"},),
-    "GET /calls": ({"id": "{turn}"},),
-    "GET /file": ({"name": "notes.md"},),
+    "GET /calls": ({"id": "{turn}"}, {"id": "{answer}"}),
+    "GET /file": ({"name": "pump.py"},),
     "GET /handoff": ({"id": "{turn}"},),
     "GET /log": ({},),
-    "POST /task": ({"key": "{key}", "status": "done"},),
+    "POST /task": ({"key": "{key}", "status": "completed"},),
     "GET /conversation.md": ({"id": "{conversation}"},),
     "GET /conversation.html": ({"id": "{conversation}"},),
     "GET /forget": ({}, {"query": "{query}"}, {"id": "{turn}"}, {"project": "{project}"}),
@@ -143,7 +143,7 @@ PAGE_TRIES: Mapping[str, tuple[Fields, ...]] = {
 }  # fmt: skip
 SILENT_PAGES = frozenset({
     "POST /forget/undo", "GET /exclude", "POST /exclude", "GET /capture", "GET /projects", "GET /settings", "GET /sources",
-    "GET /calls", "GET /file", "GET /log", "POST /task",
+    "GET /log",
 })  # fmt: skip
 """Pages without text of a row."""
 

@@ -142,9 +142,11 @@ def memory(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         assert shell("task", "attach", f"{name[:3]}-1", home / f"{name}.txt", at=home / name).status == 0
     with open_database(home / "memory.db") as database:  # as if every signal were right often enough
         database.run("UPDATE outcomes SET confidence = 0.99 WHERE verdict != 'unknown'")
-        (first,) = database.run("SELECT min(id) FROM prompts WHERE source_project = 'submarine' AND role = 'user'")
+        (first,) = database.run(
+            "SELECT min(id) FILTER (WHERE role = 'user'), min(id) FILTER (WHERE role = 'assistant') FROM prompts WHERE source_project = 'submarine'"
+        )
     known = {
-        "query": QUERY, "command": COMMAND, "text": TASK, "project": "submarine", "turn": str(first[0]),
+        "query": QUERY, "command": COMMAND, "text": TASK, "project": "submarine", "turn": str(first[0]), "answer": str(first[1]),
         "key": "sub-1", "other_key": "bal-1", "conversation": "submarine-4", "file": str(home / "submarine" / "pump.py"), "history": str(history),
     }  # fmt: skip
     return Viewer(state, shell, home / ("balloon" if state == "outside" else "submarine"), known)

@@ -190,22 +190,11 @@ def lost_without_extension(with_extension: Program, without: Program) -> list[st
 # --- I-MEM-004 --------------------------------------------------------------------------------------------------------
 
 
-def list_values(value: object, key: str) -> list[str]:
-    """List the texts that a key has anywhere in a JSON value."""
-    if isinstance(value, list):
-        return [found for one in value for found in list_values(one, key)]
-    if not isinstance(value, dict):
-        return []
-    own = [value[key]] if isinstance(value.get(key), str) else []
-    return own + [found for one in value.values() for found in list_values(one, key)]
-
-
 def untraceable(program: Program, query: str = QUERY) -> list[str]:
     """Memories of a recall block, as text and as JSON, whose source is missing or does not hold what was quoted."""
     recalled = program("recall", "--query", query, "--json").json
     entries = ENTRY.split(recalled["text"])[1:]
-    # A thread may end in another file than that of the hit.
-    known = [path for hit in recalled["results"] for path in list_values(hit, "source_path")]
+    known = [(hit["question"] or hit)["source_path"] for hit in recalled["results"]]
     faults = [] if entries else ["there is no memory to trace"]
     for number, entry in enumerate(entries, start=1):
         sources = list(SOURCE.finditer(entry))

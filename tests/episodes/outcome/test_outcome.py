@@ -40,16 +40,16 @@ def test_an_unknown_outcome_quotes_the_next_message(next_message: str, listed: s
 
 
 @pytest.mark.parametrize(
-    "claim",
+    ("claim", "expected"),
     [
-        "Nothing has been pushed to it.",
-        "Once the migration is applied, the column is there.",
-        "The test is not fixed.",
-        "I'll get this fixed now.",
+        ("Nothing has been pushed to it.", "unknown"),
+        ("Once the migration is applied, the column is there.", "unknown"),
+        ("The test is not fixed.", "unknown"),
+        ("I'll get this fixed now.", "stopped"),
     ],
 )
-def test_denials_conditions_and_announcements_are_no_claims(claim: str) -> None:
-    assert verdict(LOOKING, EpisodeTurn("assistant", "answer", claim)) in ("unknown", "stopped")
+def test_denials_conditions_and_announcements_are_no_claims(claim: str, expected: str) -> None:
+    assert verdict(LOOKING, EpisodeTurn("assistant", "answer", claim)) == expected
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,7 @@ def respond(
         background.start(find_state(database))
     did = "asked for an index run" if action in ("compact", "index") else "stayed silent"
     if _is_answered(action, received) or _briefs(agent, action, received):
-        answer = give(lambda: _encode_answer(format_, agent, arguments[1], received, database, open_memory))
+        answer = give(lambda: _encode(_answer(format_, agent, arguments[1], received, database, open_memory)))
         if answer is None:
             did = "ran out of time"
         elif answer:
@@ -271,18 +271,10 @@ def _log_faults(work: Work, arguments: list[str]) -> bytes:
         return b""
 
 
-def _encode_answer(
-    format_: Format,
-    agent: HookDialect,
-    event: str,
-    received: HookEvent,
-    database: str | None,
-    open_memory: OpenMemory | None,
-) -> bytes:
-    """Return the answer to an event as a line of JSON; empty for none."""
+def _encode(answer: dict[str, object] | None) -> bytes:
+    """Return an answer as a line of JSON; empty for none."""
     import json
 
-    answer = _answer(format_, agent, event, received, database, open_memory)
     return b"" if answer is None else json.dumps(answer).encode() + b"\n"
 
 

@@ -1,7 +1,6 @@
 """Read sessions of Goose: a header, then a message a line; since 1.10 a database."""
 
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 from pastchats_memory.files.foreign_sqlite import ForeignDatabase, Value
@@ -20,6 +19,7 @@ from pastchats_memory.formats.base.session import (
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, parse_json, text_of, value_of
+from pastchats_memory.model import Unreadable
 
 CALLS = ("toolRequest", "frontendToolRequest")
 TOOLS = (*CALLS, "toolResponse")
@@ -50,7 +50,9 @@ def _is_header(record: Json) -> bool:
 
 def read(source: SourceFile) -> Iterator[Row]:
     """Yield the turns in file order, and the lines that are no messages."""
-    return source.from_database(_read_database) if source.shape == "sqlite" else _Session.read(source)
+    if source.shape == "sqlite":
+        return source.from_database(lambda database: _read_database(database, str(source.path)))
+    return _Session.read(source)
 
 
 class _Session(AgentSession):
@@ -61,22 +63,23 @@ class _Session(AgentSession):
 
     def start(self) -> None:
         if self.source.shape == "json":
-            with suppress(BadRecord):  # a damaged export still has messages
-                _add_record(self.builder, mapping_of(self.source.outline), 1)
+            _take_header(self.builder.info, mapping_of(self.source.outline))
 
     def add_record(self, record: Json, line: int) -> None:
         _add_record(self.builder, record, line)
 
 
-def _read_database(database: ForeignDatabase) -> Iterator[Row]:
+def _read_database(database: ForeignDatabase, path: str) -> Iterator[Row]:
     columns = ("id", "description", "name", "working_dir", "session_type")
     for own_id, description, name, folder, kind in database.rows("sessions", columns, order=("created_at", "id")):
         if kind not in BY_PROGRAMS:
             title = text_of(description) or text_of(name)
             builder = SessionBuilder(SessionInfo(str(own_id), folder_of(folder), metadata={"title": title}))
             for record in _stored_messages(database, own_id):
-                with suppress(BadRecord):
+                try:
                     _add_record(builder, record, 1)
+                except BadRecord as fault:
+                    yield Unreadable(path, 0, f"session {own_id}: {fault}")
             yield from builder.flush()
 
 
@@ -89,13 +92,16 @@ def _stored_messages(database: ForeignDatabase, session_id: Value) -> Iterator[J
         yield fields | {"metadata": parse_json(text_of(metadata))}
 
 
+def _take_header(info: SessionInfo, record: Json) -> None:
+    info.conversation_id = text_of(record.get("id")) or info.conversation_id
+    info.cwd = folder_of(record.get("working_dir"))
+    info.metadata["title"] = text_of(record.get("name")) or text_of(record.get("description"))
+
+
 def _add_record(builder: SessionBuilder, record: Json, line: int) -> None:
-    """Apply a header, or add the turns of a message."""
-    info = builder.info
+    """Apply a header, or add the turns of a message. Raises BadRecord."""
     if _is_header(record):
-        info.conversation_id = text_of(record.get("id")) or info.conversation_id
-        info.cwd = folder_of(record.get("working_dir"))
-        info.metadata["title"] = text_of(record.get("name")) or text_of(record.get("description"))
+        _take_header(builder.info, record)
         return
     if record.get("role") not in ("user", "assistant"):
         raise BadRecord("neither a session nor a message")

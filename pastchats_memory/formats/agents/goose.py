@@ -79,7 +79,7 @@ def _read_database(database: ForeignDatabase, path: str) -> Iterator[Row]:
                 try:
                     _add_record(builder, record, 1)
                 except BadRecord as fault:
-                    yield Unreadable(path, 0, f"session {own_id}: {fault}")
+                    yield Unreadable(path, 0, f"session {own_id!s}: {fault}")
             yield from builder.flush()
 
 

@@ -196,10 +196,10 @@ class Picker:
         self._pending += 1
         number = self._pending
         if loop is not None:
-            loop.call_later(WAIT_S, lambda: self._search() if number == self._pending else None)
+            loop.call_later(WAIT_S, lambda: self._search_now() if number == self._pending else None)
 
     def _search_now(self) -> None:
-        """Search at once if the user has typed since the last search: a key acts on what is typed."""
+        """Search if the user has typed since the last search: a key acts on what is typed."""
         if self._searched != self._pending:
             self._search()
 

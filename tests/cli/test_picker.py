@@ -146,10 +146,8 @@ def test_r_resumes_the_session_in_its_folder(screen: Screen, kiln: Program) -> N
 
 
 def test_c_copies_the_text(screen: Screen) -> None:
-    screen.wait_for("search:")
-    screen.type("why does the kiln trip")
-    screen.wait_for("▶")
-    screen.type("Tab", "c")
+    screen.wait_for("search:", "▶")
+    screen.type("why does the kiln trip", "Tab", "c")  # before the search that follows the typing
     screen.wait_for("Copied")
     assert "Why does the kiln trip the relay?" in screen.tmux("show-buffer")
 

@@ -13,81 +13,40 @@ import click
 
 from pastchats_memory import __version__
 from pastchats_memory.errors import DatabaseMissing, LibraryBroken, MemoryFault, UsageFault
+from pastchats_memory.text.data_file import read_text
 from pastchats_memory.text.display import one_line, sanitise
 from pastchats_memory.text.encoding import utf8
 
 DONE, NOTHING, EXPLAINED, BUG, INTERRUPTED = 0, 1, 2, 70, 130
 """Exit codes: found or done; nothing found; an explained error; a bug; interrupted."""
 
-GROUPS = {
-    "Begin": {
-        "setup": "Index your histories and connect your agents",
-        "index": "Index conversations, notes and tasks on disk",
-        "sources": "List agent histories found on this machine",
-        "formats": "List the formats that `index` reads",
-    },
-    "Ask before work": {
-        "recall": "Print earlier experience to read before work",
-        "context": "Print the best few excerpts within a token budget",
-        "check-prior-work": "Check whether something was done before",
-        "consult-episodic-memory": "Show how similar problems were solved",
-        "lessons": "List what failed repeatedly, and what ended it",
-        "how": "List the commands that worked here before",
-    },
-    "Find, read and continue": {
-        "search": "Search turns, notes and tasks",
-        "show": "Show one item in full, with its neighbours",
-        "open": "Open a conversation at a hit, in your editor",
-        "resume": "Print the command that resumes a session",
-        "blame": "List the episodes that changed a file or line",
-        "verify": "Check whether citations still hold",
-    },
-    "See what happened": {
-        "timeline": "List conversations by day and project",
-        "digest": "Summarise what worked and what is open",
-        "where": "Show where the last session here stopped",
-        "handoff": "Print a page with which another agent goes on",
-        "judge": "Label the outcome of an episode",
-    },
-    "Manage tasks": {
-        "task": "Add, change, list and link tasks",
-        "ask": "Answer plain questions: 'what is blocked?'",
-        "capture": "Turn a thought into a task, or a comment on one",
-        "similar": "List the tasks most similar to a task",
-        "find-duplicates": "List the tasks most similar to a text",
-        "duplicates": "List clusters of similar tasks",
-    },
-    "Connect agents and browsers": {
-        "install": "Add recall hooks to a coding agent",
-        "uninstall": "Remove those hooks",
-        "mcp": "Serve agents over MCP",
-        "serve": "Serve the memory over HTTP",
-        "log": "List what the hooks gave to agents",
-    },
-    "Share and save": {
-        "sync": "Share the memory between your machines by a folder",
-        "team": "Share projects with a team by a server",
-        "export": "Write every turn and task as JSON Lines",
-        "backup": "Copy the memory into a file",
-        "restore": "Replace the memory by a backup",
-    },
-    "Leave out and delete": {
-        "exclude": "Keep files, folders or projects out",
-        "forget": "Delete selected items, and keep them out",
-        "prune": "Delete old turns, and keep them out",
-        "purge": "Delete the whole memory",
-        "redact": "Remove secrets from stored text",
-    },
-    "Look after the memory": {
-        "status": "Show what the memory holds and how it answers",
-        "doctor": "Check the database, and repair a damaged one",
-        "config": "Show every setting and where its value comes from",
-        "reindex": "Compute embeddings or outcomes again",
-        "completion": "Print a completion script for bash, zsh or fish",
-        "man": "Print the manual page",
-    },
-}
-"""Every command with its summary, by what people want to do; each line fits 80 columns."""
+COMMANDS_FILE = "commands.txt"
+
+
+def _read_commands() -> tuple[dict[str, dict[str, str]], dict[str, tuple[str, str]], dict[str, list[str]]]:
+    """Return the summaries of the commands by group, the module and function of each, and the examples for its help."""
+    groups: dict[str, dict[str, str]] = {}
+    places: dict[str, tuple[str, str]] = {}
+    examples: dict[str, list[str]] = {}
+    name = ""
+    for line in read_text(__file__, COMMANDS_FILE).splitlines():
+        if line.startswith("  "):
+            examples[name].append(line.strip())
+        elif line.startswith("== "):
+            group = groups[line.strip("= ")] = {}
+        elif line and not line.startswith("#"):
+            head, _, summary = line.partition(":")
+            name, _, module = head.partition(" in ")
+            examples[name] = []
+            if summary:
+                group[name] = summary.strip()
+                function = name.replace("-", "_")
+                places[name] = (module, function) if module else (function, "command")
+    return groups, places, examples
+
+
+GROUPS, PLACES, EXAMPLES = _read_commands()
+"""What `commands.txt` says. Each summary with its command fits 80 columns."""
 COMMANDS = {name: summary for group in GROUPS.values() for name, summary in group.items()}
 
 RANGE = re.compile(r"is not in the range ([\d.]+)<=x<=([\d.]*\d)")
@@ -97,23 +56,6 @@ LEAST = re.compile(r"is not in the range x>=([\d.]*\d)")
 COMPLETION_VARIABLE = "_PASTCHATS_MEMORY_COMPLETE"
 """Set by the completion scripts when a shell asks for candidates."""
 
-SHARED_MODULES = {
-    "resume": ("open", "resume"),
-    "handoff": ("where", "handoff"),
-    "digest": ("timeline", "digest"),
-    "prune": ("forget", "prune"),
-    "purge": ("forget", "purge"),
-    "backup": ("backup", "backup"),
-    "restore": ("backup", "restore"),
-    "install": ("install", "install"),
-    "uninstall": ("install", "uninstall"),
-    "similar": ("similar", "similar"),
-    "find-duplicates": ("similar", "find_duplicates"),
-    "duplicates": ("similar", "duplicates"),
-    "check-prior-work": ("prior_work", "check"),
-    "consult-episodic-memory": ("prior_work", "consult"),
-}
-"""Commands that share a module: the module, and the name of the function in it."""
 ALIASES = {"semantic-search": "search", "tasks": "task"}
 """Names that users know from other tools."""
 
@@ -155,7 +97,7 @@ class LazyGroup(click.Group):
         cmd_name = ALIASES.get(cmd_name, cmd_name)
         if cmd_name not in COMMANDS:
             return None
-        module, name = SHARED_MODULES.get(cmd_name, (cmd_name.replace("-", "_"), "command"))
+        module, name = PLACES[cmd_name]
         command: click.Command = getattr(importlib.import_module(f"pastchats_memory.cli.{module}"), name)
         return command
 

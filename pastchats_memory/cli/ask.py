@@ -18,13 +18,7 @@ REMARK_WIDTH = 600
 """Characters of what a task says about why or how."""
 
 
-@ask_memory(
-    "ask",
-    "pastchats-memory ask 'what is blocked?'",
-    "pastchats-memory ask 'what did we finish last week?'",
-    "pastchats-memory ask 'which queue did we choose?'",
-    "pastchats-memory ask 'anything about payments?' --json",
-)
+@ask_memory("ask")
 @click.argument("question", nargs=-1, required=True)
 def command(memory: Memory, question: tuple[str, ...]) -> CommandResult:
     """Answer a question from tasks, or from conversations if it is not about tasks.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli import DONE, EXAMPLES, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging, name_ways_back, notify, warn
 
 if TYPE_CHECKING:
@@ -38,17 +38,22 @@ class CommandResult(NamedTuple):
 
 
 def make_command(
-    name: str, *examples: str, above: str = "", group: click.Group | None = None
+    name: str, *, above: str = "", group: click.Group | None = None
 ) -> Callable[[Callable[..., Any]], click.Command]:
     """Return click's decorator of a command with examples below its help, and a text above the examples."""
-    heading = "Examples:" if len(examples) > 1 else "Example:"
-    epilog = "\n".join([above, "", "\b", heading, *(f"  {line}" for line in examples)])
-    return (click if group is None else group).command(name, epilog=epilog.strip("\n"))
+    owner, full_name = (click, name) if group is None else (group, f"{group.name} {name}")
+    return owner.command(name, epilog=f"{above}\n\n{list_examples(full_name)}".strip("\n"))
+
+
+def list_examples(name: str) -> str:
+    """Return the examples of a command as click prints them below its help."""
+    examples = EXAMPLES[name]
+    return "\n".join(["\b", "Examples:" if len(examples) > 1 else "Example:", *(f"  {line}" for line in examples)])
 
 
 def ask_memory(
     name: str,
-    *examples: str,
+    *,
     create: bool = False,
     create_for: str = "",
     flags: Sequence[str] = (),
@@ -59,7 +64,6 @@ def ask_memory(
 
     Args:
         name: of the command.
-        examples: command lines for its help.
         create: create a missing database.
         create_for: name of an option that needs none.
         flags: names of options that are settings of the configuration.
@@ -73,18 +77,17 @@ def ask_memory(
             check(**given)
         return options.open_memory(db, create=create or given.get(create_for, False), **settings)
 
-    return _give_result(open_for, name, *examples, **further)
+    return _give_result(open_for, name, **further)
 
 
-def give_result(name: str, *examples: str, **further: Any) -> Callable[[Callable[..., CommandResult]], click.Command]:
+def give_result(name: str, **further: Any) -> Callable[[Callable[..., CommandResult]], click.Command]:
     """Return a decorator that makes a function of the value of `--db` a command with `--db` and `--json`."""
-    return _give_result(lambda db, _: nullcontext(db), name, *examples, **further)
+    return _give_result(lambda db, _: nullcontext(db), name, **further)
 
 
 def _give_result(
     enter: Callable[[str | None, dict[str, Any]], AbstractContextManager[object]],
     name: str,
-    *examples: str,
     **further: Any,
 ) -> Callable[[Callable[..., CommandResult]], click.Command]:
     def decorate(find: Callable[..., CommandResult]) -> click.Command:
@@ -103,7 +106,7 @@ def _give_result(
         own = vars(run).pop("__click_params__", [])
         options.database(options.as_json(run))
         run.__click_params__ += own  # type: ignore[attr-defined] # click's list, the last option first
-        return make_command(name, *examples, **further)(run)
+        return make_command(name, **further)(run)
 
     return decorate
 

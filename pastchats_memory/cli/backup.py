@@ -17,12 +17,10 @@ from pastchats_memory.text.encoding import utf8
 from pastchats_memory.views.answers.database import BACKUP, RESTORE, Backup, Restored
 
 
-@ask_memory(
-    "backup", "pastchats-memory backup ~/memory-backup.db", "pastchats-memory backup ~/memory-backup.db --force --json"
-)
+@ask_memory("backup")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--force", is_flag=True, help="Replace an existing FILE.")
-def backup(memory: Memory, file: Path, force: bool) -> CommandResult:
+def command(memory: Memory, file: Path, force: bool) -> CommandResult:
     """Copy the memory into FILE, which only you can read; other processes may index meanwhile.
 
     The copy holds the memory as of now. FILE gets its name only once it is complete.
@@ -36,12 +34,7 @@ def backup(memory: Memory, file: Path, force: bool) -> CommandResult:
     )
 
 
-@give_result(
-    "restore",
-    "pastchats-memory backup ~/memory-backup.db",
-    "pastchats-memory restore ~/memory-backup.db",
-    "pastchats-memory restore ~/memory-backup.db --yes --json",
-)
+@give_result("restore")
 @click.argument("file", type=click.Path(path_type=Path))
 @options.yes
 @options.no

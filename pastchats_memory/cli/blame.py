@@ -13,12 +13,7 @@ from pastchats_memory.views.blame import render_blame
 _WITH_LINE = re.compile(r"(?s)(.+):([1-9]\d{0,8})")
 
 
-@ask_memory(
-    "blame",
-    "pastchats-memory blame src/limiter.py",
-    "pastchats-memory blame src/limiter.py:42",
-    "pastchats-memory blame src/limiter.py --json | jq -r '.results[0].resume'",
-)
+@ask_memory("blame")
 @click.argument("file", metavar="FILE[:LINE]")
 @click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Episodes at most.")
 def command(memory: Memory, file: str, limit: int) -> CommandResult:

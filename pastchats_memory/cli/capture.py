@@ -20,14 +20,7 @@ def _check(*, text: tuple[str, ...], project: str | None, **_: object) -> None:
     Change(title=" ".join(text), project=resolve_project(project))
 
 
-@ask_memory(
-    "capture",
-    "pastchats-memory capture 'Fix the login bug'",
-    "pastchats-memory capture 'Users cannot sign in' --yes",
-    "pastchats-memory capture 'Users cannot sign in' --no --json",
-    create=True,
-    check=_check,
-)
+@ask_memory("capture", create=True, check=_check)
 @click.argument("text", nargs=-1, required=True)
 @click.option(
     "--yes/--no",

@@ -6,12 +6,7 @@ from pastchats_memory.cli import COMPLETION_VARIABLE, DONE, options, program
 from pastchats_memory.cli.asking import make_command
 
 
-@make_command(
-    "completion",
-    "pastchats-memory completion bash > pastchats-memory.bash",
-    "pastchats-memory completion zsh > _pastchats-memory",
-    "pastchats-memory completion fish > pastchats-memory.fish",
-)
+@make_command("completion")
 @options.unused_database
 @click.argument("shell", type=options.Choice(["bash", "zsh", "fish"]))
 def command(shell: str) -> int:

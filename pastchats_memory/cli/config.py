@@ -8,11 +8,7 @@ from pastchats_memory.views.answers.settings import CONFIG
 from pastchats_memory.views.settings import format_setting, list_settings
 
 
-@give_result(
-    "config",
-    "pastchats-memory config",
-    "pastchats-memory config --json | jq '.results[] | select(.origin != \"default\")'",
-)
+@give_result("config")
 def command(db: str | None) -> CommandResult:
     """Show every setting with its value and its origin: a flag, a variable, a line of a file, or the default.
 

@@ -8,12 +8,7 @@ from pastchats_memory.memory import Memory, questions
 from pastchats_memory.views.answers.search import build_context
 
 
-@ask_memory(
-    "context",
-    "pastchats-memory context 'why do webhook retries use jitter?'",
-    "pastchats-memory context 'what is blocked in payments?' --type task --budget 300",
-    "pastchats-memory context 'which queue did we choose?' --budget 500 --json",
-)
+@ask_memory("context")
 @ask_for(questions.CONTEXT)
 def command(memory: Memory, query: str, budget: int, **how: Any) -> CommandResult:
     """Print the best few items for the question QUERY: excerpts with id, similarity and source.

@@ -17,12 +17,7 @@ from pastchats_memory.text.encoding import utf8
 from pastchats_memory.views.answers.database import DOCTOR
 
 
-@give_result(
-    "doctor",
-    "pastchats-memory doctor",
-    "pastchats-memory doctor --yes",
-    "pastchats-memory doctor --json | jq '.results[] | select(.is_well | not)'",
-)
+@give_result("doctor")
 @options.yes
 @options.no
 def command(db: str | None) -> CommandResult:

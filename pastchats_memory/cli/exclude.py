@@ -16,13 +16,7 @@ from pastchats_memory.text.display import escape_path
 from pastchats_memory.views.answers.settings import EXCLUDE, Exclusion
 
 
-@give_result(
-    "exclude",
-    "pastchats-memory exclude ~/work/secret",
-    "pastchats-memory exclude --project acme",
-    "pastchats-memory exclude --list",
-    "pastchats-memory exclude --remove --project acme",
-)
+@give_result("exclude")
 @click.argument("paths", metavar="[PATH]...", nargs=-1)
 @click.option(
     "--project", "projects", metavar="NAME", multiple=True, help="A project, in all its conversations; repeatable."

@@ -44,13 +44,7 @@ def put_out(what: Exporting, noun: str, file: Path | None, *, force: bool) -> in
     return number
 
 
-@make_command(
-    "export",
-    "pastchats-memory export ~/memory.jsonl",
-    "pastchats-memory export --html retries.html --query 'webhook retries' --force",
-    "pastchats-memory export --markdown --conversation 12",
-    "pastchats-memory export | jq -r 'select(.kind == \"turn\") | .content'",
-)
+@make_command("export")
 @click.argument("file", type=click.Path(path_type=Path), required=False)
 @click.option("--markdown", "form", flag_value="markdown", help="Write a document of Markdown to read or to pass on.")
 @click.option(

@@ -46,16 +46,7 @@ def _check(*, listed: bool, undo: str | None, **by: Any) -> None:
         raise UsageFault(f"{undo!r} is no number of a forgetting", "See `pastchats-memory forget --list`.")
 
 
-@ask_memory(
-    "forget",
-    "pastchats-memory forget --id 12 --id t:PUMP-1",
-    "pastchats-memory forget --query 'launch code'",
-    "pastchats-memory forget --project acme --until 2025-12-31 --yes",
-    "pastchats-memory forget --source ~/.claude/projects/-home-me-acme",
-    "pastchats-memory forget --list",
-    "pastchats-memory forget --undo 3",
-    check=_check,
-)
+@ask_memory("forget", check=_check)
 @click.option("--id", "ids", metavar="ID", multiple=True, help="12, t:KEY, c:5 or a:7; repeatable.")
 @click.option("--conversation", metavar="ID", help="A conversation, by its own id.")
 @click.option("--source", metavar="PATH", help="A file or folder, whether it is still there or not.")
@@ -91,12 +82,7 @@ def command(memory: Memory, listed: bool, undo: str | None, ids: tuple[str, ...]
     return _forget(found, lambda: memory.forget(*ids, **by), ForgetFoundBody, ForgetForgottenBody)
 
 
-@ask_memory(
-    "prune",
-    "pastchats-memory prune --before 2025-01-01",
-    "pastchats-memory prune --before 2025-01-01 --yes --json",
-    check=lambda before: Memory.check_filters(since=before),
-)
+@ask_memory("prune", check=lambda before: Memory.check_filters(since=before))
 @click.option(
     "--before",
     metavar="WHEN",
@@ -113,7 +99,7 @@ def prune(memory: Memory, before: str) -> CommandResult:
     return _forget(memory.prune(before, dry_run=True), lambda: memory.prune(before), PruneFoundBody, PruneForgottenBody)
 
 
-@ask_memory("purge", "pastchats-memory purge", "pastchats-memory purge --yes --json")
+@ask_memory("purge")
 @click.option(
     "--everywhere", is_flag=True, help="Let the next `sync` forget it in its folder and on your machines, too."
 )

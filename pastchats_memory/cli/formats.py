@@ -15,13 +15,7 @@ from pastchats_memory.text.display import escape_path
 from pastchats_memory.views.answers.sources import FORMATS
 
 
-@make_command(
-    "formats",
-    "pastchats-memory formats",
-    "pastchats-memory formats --json | jq -r '.results[] | select(.origin != \"built in\").name'",
-    "pastchats-memory index --format claude-code ~/.claude/projects",
-    "pastchats-memory formats --expected session.jsonl > session.expected",
-)
+@make_command("formats")
 @click.option(
     "--expected",
     type=click.Path(path_type=Path),

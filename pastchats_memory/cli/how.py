@@ -8,12 +8,7 @@ from pastchats_memory.views.answers.search import HOW
 from pastchats_memory.views.text import render_commands
 
 
-@ask_memory(
-    "how",
-    "pastchats-memory how 'run the tests'",
-    "pastchats-memory how 'deploy to staging' --project ledgerly",
-    "pastchats-memory how 'build the docs' --all --json",
-)
+@ask_memory("how")
 @ask_for(questions.HOW)
 def command(memory: Memory, query: str, project: str | None, limit: int) -> CommandResult:
     """List the commands that worked before for the task QUERY in your current project, each with its source.

@@ -47,16 +47,7 @@ SETTLED_MS = 800
 STEP_MS, LOOKS_MS = 50, 500
 
 
-@make_command(
-    "index",
-    "pastchats-memory index ~/.claude/projects",
-    "pastchats-memory index exports/conversations.json --project chatgpt",
-    "pastchats-memory index ~/notes --notes",
-    "pastchats-memory index --dry-run ~/Downloads",
-    "pastchats-memory index chats.json --map role=speaker,text=body,time=at",
-    "pastchats-memory index --all --exclude '~/work/secret'",
-    "pastchats-memory index --all --watch",
-)
+@make_command("index")
 @click.argument("paths", metavar="PATH...", nargs=-1)
 @click.option("--input", "inputs", metavar="PATH", multiple=True, help="A path, same as the argument; repeatable.")
 @click.option("--project", metavar="NAME", help="File every turn under this project, whatever the files say.")

@@ -16,20 +16,13 @@ target_argument = click.argument("target", metavar="TARGET", type=options.Choice
 diff_option = click.option("--diff", "show_diff", is_flag=True, help="Show the diff of each file, not a line.")
 
 
-@give_result(
-    "install",
-    "pastchats-memory install claude-code",
-    "pastchats-memory install codex --print",
-    "pastchats-memory install claude-code --diff",
-    "pastchats-memory install gemini --yes",
-    above=LIST_OF_TARGETS,
-)
+@give_result("install", above=LIST_OF_TARGETS)
 @target_argument
 @click.option("--print", "only_print", is_flag=True, help="Show the diff and change nothing.")
 @diff_option
 @options.yes
 @options.no
-def install(db: str | None, target: str, only_print: bool, show_diff: bool) -> CommandResult:
+def command(db: str | None, target: str, only_print: bool, show_diff: bool) -> CommandResult:
     """Add hooks to a coding agent: recall before each prompt, index after each session.
 
     Lists the files that change, keeps a copy of each original next to it, and leaves everything else in it alone.
@@ -49,12 +42,7 @@ def install(db: str | None, target: str, only_print: bool, show_diff: bool) -> C
     return result._replace(notes=notes, is_found=result.is_found or only_print or not changes)
 
 
-@give_result(
-    "uninstall",
-    "pastchats-memory uninstall claude-code",
-    "pastchats-memory uninstall codex --yes",
-    above=LIST_OF_TARGETS,
-)
+@give_result("uninstall", above=LIST_OF_TARGETS)
 @target_argument
 @diff_option
 @options.yes

@@ -57,19 +57,7 @@ def _check(
         raise UsageFault("say how it ended, or --undo", AN_EXAMPLE)
 
 
-@ask_memory(
-    "judge",
-    "pastchats-memory judge",
-    "pastchats-memory judge --all --limit 50 --json",
-    "pastchats-memory judge 100 worked --because 'With chunks it ran, peak 480 MB'",
-    "pastchats-memory judge 102 unknown",
-    "pastchats-memory judge --outcome failed",
-    "pastchats-memory judge --judged --all",
-    "pastchats-memory judge --auto --limit 20",
-    "pastchats-memory judge 100 --undo",
-    above=CRITERIA,
-    check=_check,
-)
+@ask_memory("judge", above=CRITERIA, check=_check)
 @click.argument("id_", metavar="[ID]", required=False)
 @click.argument("verdict", metavar="[OUTCOME]", type=options.Choice(OUTCOMES, case_sensitive=False), required=False)
 @click.option(

@@ -8,12 +8,7 @@ from pastchats_memory.views.answers.search import LESSONS
 from pastchats_memory.views.text import render_lessons
 
 
-@ask_memory(
-    "lessons",
-    "pastchats-memory lessons",
-    "pastchats-memory lessons --project ledgerly --limit 3",
-    "pastchats-memory lessons --all --json",
-)
+@ask_memory("lessons")
 @ask_for(questions.LESSONS)
 def command(memory: Memory, project: str | None, limit: int) -> CommandResult:
     """List what failed more than once in your current project, and what ended it, each with its source."""

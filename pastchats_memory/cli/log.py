@@ -11,7 +11,7 @@ from pastchats_memory.views.recalled import render_log
 from pastchats_memory.views.to_json import to_json
 
 
-@ask_memory("log", "pastchats-memory log", "pastchats-memory log --last", "pastchats-memory log --json | jq '.weeks'")
+@ask_memory("log")
 @click.option("--last", is_flag=True, help="Print the last one as the agent saw it.")
 @click.option("--session", metavar="ID", help="Only what this session got.")
 @click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Lines at most.")

@@ -9,7 +9,7 @@ from pastchats_memory.cli import DONE, options, program
 from pastchats_memory.cli.asking import make_command
 
 
-@make_command("man", "pastchats-memory man > pastchats-memory.1", "pastchats-memory man | head -20")
+@make_command("man")
 @options.unused_database
 def command() -> int:
     """Print the manual page; `pastchats-memory man | man -l -` displays it."""

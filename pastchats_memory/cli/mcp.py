@@ -7,7 +7,7 @@ from pastchats_memory.cli.asking import make_command
 from pastchats_memory.config import load
 
 
-@make_command("mcp", "pastchats-memory mcp", "pastchats-memory mcp --allow-write")
+@make_command("mcp")
 @click.option(
     "--http",
     "port",

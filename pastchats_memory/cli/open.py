@@ -48,12 +48,7 @@ MAX_TEXT = 32 << 20
 TEXT_SUFFIXES = frozenset({".md", ".markdown", ".txt", ".log", ".org", ".rst"})
 
 
-@ask_memory(
-    "open",
-    "pastchats-memory open 12",
-    "EDITOR='code --wait' pastchats-memory open 12",
-    "pastchats-memory open t:WEB-12 --print",
-)
+@ask_memory("open")
 @click.argument("id_", metavar="ID")
 @click.option("--print", "only_print", is_flag=True, help="Print the editor's command, and open nothing.")
 def command(memory: Memory, id_: str, only_print: bool) -> CommandResult:
@@ -163,9 +158,7 @@ def _point_at(editor: Sequence[str], path: str, line: int, *, is_waiting: bool =
     return [*editor, *wait, *arguments(os.path.abspath(path), max(line, 1))]  # noqa: PTH100 - no option can begin with a slash
 
 
-@ask_memory(
-    "resume", "pastchats-memory resume 12", "pastchats-memory resume 12 --run", 'eval "$(pastchats-memory resume 12)"'
-)
+@ask_memory("resume")
 @click.argument("id_", metavar="ID")
 @click.option("--run", "run", is_flag=True, help="Start the agent in the session's folder.")
 def resume(memory: Memory, id_: str, run: bool) -> CommandResult:

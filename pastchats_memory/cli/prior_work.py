@@ -7,13 +7,9 @@ from pastchats_memory.views.answers.tasks import CONSULT, build_prior_work
 from pastchats_memory.views.task_text import render_prior_work, render_resolved
 
 
-@ask_memory(
-    "check-prior-work",
-    "pastchats-memory check-prior-work 'Fix the login bug'",
-    "pastchats-memory check-prior-work 'retry webhooks' --json | jq -r .verdict",
-)
+@ask_memory("check-prior-work")
 @ask_for(questions.PRIOR_WORK)
-def check(memory: Memory, query: str) -> CommandResult:
+def check_prior_work(memory: Memory, query: str) -> CommandResult:
     """Check whether a task was done, is in progress, failed before, was superseded, or is new; show the best matches.
 
     Exit code 1 means new, even if similar tasks are listed.
@@ -24,13 +20,9 @@ def check(memory: Memory, query: str) -> CommandResult:
     )
 
 
-@ask_memory(
-    "consult-episodic-memory",
-    "pastchats-memory consult-episodic-memory 'sessions expire at random behind the proxy'",
-    "pastchats-memory consult-episodic-memory 'flaky login test' --limit 2 --json",
-)
+@ask_memory("consult-episodic-memory")
 @ask_for(questions.CONSULTATION)
-def consult(memory: Memory, query: str, limit: int) -> CommandResult:
+def consult_episodic_memory(memory: Memory, query: str, limit: int) -> CommandResult:
     """Show how similar problems were solved: completed and archived tasks, with comments and resolution."""
     found, warnings = memory.consult_episodic_memory(query, limit)
     return CommandResult(

@@ -17,15 +17,7 @@ if TYPE_CHECKING:
     from pastchats_memory.memory import Memory
 
 
-@ask_memory(
-    "recall",
-    "pastchats-memory recall 'build webhook retries'",
-    "pastchats-memory recall --query 'flaky login test' --budget 800 --project .",
-    "pastchats-memory recall 'database migration' --since 2026-01-01 --json",
-    "pastchats-memory recall 'flaky login test' --outcome worked,failed",
-    "pastchats-memory recall --team 'flaky login test'",
-    flags=("model",),
-)
+@ask_memory("recall", flags=("model",))
 @ask_for(questions.RECALL)
 @options.model
 def command(memory: Memory, query: str, budget: int | None, team: bool, **how: Any) -> CommandResult:

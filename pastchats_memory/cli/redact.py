@@ -20,13 +20,7 @@ def _check(*, rescan: bool, **_: object) -> None:
         raise UsageFault("there is nothing to do", hint)
 
 
-@ask_memory(
-    "redact",
-    "pastchats-memory redact --rescan",
-    "pastchats-memory redact --rescan --yes --json",
-    flags=("threads",),
-    check=_check,
-)
+@ask_memory("redact", flags=("threads",), check=_check)
 @click.option("--rescan", is_flag=True, help="Search all stored text by the rules of this release.")
 @options.yes
 @options.no

@@ -21,15 +21,7 @@ def _check(*, embeddings: bool, outcomes: bool, model: str | None) -> None:
         raise UsageFault("outcomes need no model", "Leave --model out, or use --embeddings.")
 
 
-@ask_memory(
-    "reindex",
-    "pastchats-memory reindex --embeddings",
-    "pastchats-memory reindex --embeddings --model BAAI/bge-small-en-v1.5",
-    "pastchats-memory reindex --embeddings --model packaged --json",
-    "pastchats-memory reindex --outcomes",
-    flags=("threads",),
-    check=_check,
-)
+@ask_memory("reindex", flags=("threads",), check=_check)
 @click.option("--embeddings", is_flag=True, help="Embed every text again; the old vectors answer until all are done.")
 @click.option("--outcomes", is_flag=True, help="Derive every outcome again by the rules of this release.")
 @click.option(

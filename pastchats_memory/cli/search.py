@@ -25,19 +25,7 @@ def _check(*, team: bool, explain: bool, **_: object) -> None:
         raise UsageFault("--team has no parts of a score", "Leave out --explain.")
 
 
-@ask_memory(
-    "search",
-    "pastchats-memory search 'retry strategy'",
-    "pastchats-memory search --mode keyword ECONNRESET --project . --limit 5",
-    "pastchats-memory search 'why did we drop redis' --since 2026-01-01 --role user",
-    "pastchats-memory search 'what failed in the import since last month' --explain",
-    "pastchats-memory search 'webhook' --type task --status todo,in_progress",
-    "pastchats-memory search --query 'webhook retries' --json | jq '.results[0]'",
-    "pastchats-memory search --team 'webhook retries'",
-    create_for="team",
-    flags=("model",),
-    check=_check,
-)
+@ask_memory("search", create_for="team", flags=("model",), check=_check)
 @ask_for(questions.SEARCH, limit="--top-k")
 @options.model
 @click.option("--explain", is_flag=True, help="Show what each list added to the score, and which time the query names.")

@@ -10,13 +10,7 @@ from pastchats_memory.cli.output import warn
 from pastchats_memory.config import load
 
 
-@make_command(
-    "serve",
-    "pastchats-memory serve",
-    "pastchats-memory serve --port 9000 --db work.db",
-    "PASTCHATS_MEMORY_TOKEN=long-and-secret pastchats-memory serve --host 192.168.1.20",
-    "pastchats-memory serve --chat-endpoint http://localhost:11434/v1",
-)
+@make_command("serve")
 @click.option(
     "--host", default="127.0.0.1", show_default=True, help="Address; every one but this machine's own needs a token."
 )

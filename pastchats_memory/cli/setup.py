@@ -63,13 +63,7 @@ class _Answers(click.Choice[str]):
 _ANSWERS = _Answers(["yes", "no", "choose"])
 
 
-@make_command(
-    "setup",
-    "pastchats-memory setup",
-    "pastchats-memory setup --dry-run",
-    "pastchats-memory setup --yes",
-    "pastchats-memory setup --undo",
-)
+@make_command("setup")
 @click.option("--dry-run", is_flag=True, help="Show what would be done, and change nothing.")
 @click.option("--undo", is_flag=True, help="Remove what setup added to your agents; the memory stays.")
 @options.yes

@@ -19,14 +19,7 @@ def _check(*, id_: str | None, conversation: str | None, **_: object) -> None:
         raise UsageFault("name one item or one conversation", "As ID, or as --conversation ID.")
 
 
-@ask_memory(
-    "show",
-    "pastchats-memory show 12",
-    "pastchats-memory show 12 --neighbours 5",
-    "pastchats-memory show --conversation 12",
-    "pastchats-memory show 12 --json | jq -r '.results[] | select(.is_asked).content'",
-    check=_check,
-)
+@ask_memory("show", check=_check)
 @click.argument("id_", metavar="ID", required=False)
 @click.option("--conversation", metavar="ID", help="Print a whole conversation, named by its id or that of a turn.")
 @click.option(

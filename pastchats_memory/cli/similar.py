@@ -33,11 +33,11 @@ def _list_similar(
     )
 
 
-@ask_memory("similar", "pastchats-memory similar TREK-45", "pastchats-memory similar t:TREK-45 --threshold 0.8 --json")
+@ask_memory("similar")
 @click.argument("key")
 @_threshold
 @_limit
-def similar(memory: Memory, key: str, threshold: float | None, limit: int) -> CommandResult:
+def command(memory: Memory, key: str, threshold: float | None, limit: int) -> CommandResult:
     """List the tasks most similar to the task KEY, with score and label, and a guide to the scores."""
     return _list_similar(memory.tasks.find_similar(key, limit), threshold, SIMILAR.build)
 
@@ -45,11 +45,7 @@ def similar(memory: Memory, key: str, threshold: float | None, limit: int) -> Co
 # `find-duplicates`: the tasks most like a text.
 
 
-@ask_memory(
-    "find-duplicates",
-    "pastchats-memory find-duplicates 'Users cannot sign in'",
-    "pastchats-memory find-duplicates 'dark mode' --threshold 0.8",
-)
+@ask_memory("find-duplicates")
 @click.argument("text", nargs=-1, required=True)
 @_threshold
 @_limit
@@ -68,12 +64,7 @@ def _check(*, scan: bool, **_: object) -> None:
         )
 
 
-@ask_memory(
-    "duplicates",
-    "pastchats-memory duplicates --scan",
-    "pastchats-memory duplicates --scan --project . --threshold 0.95 --json",
-    check=_check,
-)
+@ask_memory("duplicates", check=_check)
 @click.option("--scan", is_flag=True, help="Compare all tasks with each other.")
 @click.option(
     "--threshold",

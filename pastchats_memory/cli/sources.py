@@ -13,12 +13,7 @@ MOST_PLACES = 60
 """Places that are listed on a terminal."""
 
 
-@give_result(
-    "sources",
-    "pastchats-memory sources",
-    "pastchats-memory index --all",
-    "pastchats-memory sources --json | jq '.results[] | select(.indexed == 0).path'",
-)
+@give_result("sources")
 def command(db: str | None) -> CommandResult:
     """List the histories of agents in their usual places, and other places from which files were indexed.
 

@@ -14,7 +14,7 @@ REDACTED = "removed by the rules of this release"
 REDACTED_BY_OTHERS = "removed by the rules of another release; `pastchats-memory redact --rescan` searches again"
 
 
-@ask_memory("status", "pastchats-memory status", "pastchats-memory status --json | jq '.results[0].turns'")
+@ask_memory("status")
 def command(memory: Memory) -> CommandResult:
     """Show what the memory holds, which model and engine answer, and how the last run went."""
     status = memory.status()

@@ -37,16 +37,7 @@ def _check(*, key: Path | None, plain: bool, **_: object) -> None:
         raise UsageFault("--key and --plain exclude each other", "Leave out one of the two.")
 
 
-@ask_memory(
-    "sync",
-    "pastchats-memory sync ~/Sync/memory",
-    "pastchats-memory sync",
-    "pastchats-memory sync --status",
-    "pastchats-memory sync ~/usb/memory --plain",
-    "pastchats-memory sync --key ~/.config/age.txt ~/Sync/other",
-    create=True,
-    check=_check,
-)
+@ask_memory("sync", create=True, check=_check)
 @click.argument("folder", type=click.Path(path_type=Path), required=False)
 @click.option("--status", is_flag=True, help="Show the machines that use the folder; exchange nothing.")
 @click.option(

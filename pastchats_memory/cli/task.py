@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options, reindex
-from pastchats_memory.cli.asking import CommandResult, ask_memory, make_command
+from pastchats_memory.cli.asking import CommandResult, ask_memory, list_examples, make_command
 from pastchats_memory.cli.export import put_out
 from pastchats_memory.cli.output import counted, emit_json, is_terminal, notify, table, warn
 from pastchats_memory.cli.questions import ask_for
@@ -25,15 +25,7 @@ from pastchats_memory.views.task_text import make_hit_rows, make_task_rows, rend
 from pastchats_memory.views.to_json import to_json
 
 
-@click.group(
-    "task",
-    epilog="""\b
-Examples:
-  pastchats-memory task add 'Fix the login bug' --priority 1 --tag auth
-  pastchats-memory task comment T-1 'The cookie expires too early'
-  pastchats-memory task recall 'login'
-""",
-)
+@click.group("task", epilog=list_examples("task"))
 def command() -> None:
     """Add, change, comment, attach, link, list, show, delete, recall, export and import tasks."""
 
@@ -73,13 +65,7 @@ def _show_change(task: StoredTask, message: str) -> CommandResult:
     return CommandResult(lambda: to_json(TaskBody(results=[task])), lambda: sanitise(message))
 
 
-@ask_memory(
-    "add",
-    "pastchats-memory task add 'Fix the login bug' --type task --parent T-1 --depends T-2",
-    group=command,
-    create=True,
-    check=_change,
-)
+@ask_memory("add", group=command, create=True, check=_change)
 @click.argument("title")
 @click.option("--key", metavar="KEY", help="Key of the task [default: T-1, T-2, …].")
 @click.option("--depends", multiple=True, metavar="KEY", help="A task that it depends on; repeat for several.")
@@ -92,7 +78,7 @@ def add(memory: Memory, title: str, key: str | None, depends: tuple[str, ...], *
     return _show_change(task, f"✅ Task created: {task.key}")
 
 
-@ask_memory("update", "pastchats-memory task update T-1 --status done", group=command, check=_change)
+@ask_memory("update", group=command, check=_change)
 @click.argument("key")
 @click.option("--title", metavar="TEXT", help="New title.")
 @_fields
@@ -102,7 +88,7 @@ def update(memory: Memory, key: str, title: str | None, **fields: Any) -> Comman
     return _show_change(task, f"Updated {task.key} ({task.status})")
 
 
-@ask_memory("comment", "pastchats-memory task comment T-1 'Reproduced with two workers'", group=command)
+@ask_memory("comment", group=command)
 @click.argument("key")
 @click.argument("text")
 @click.option("--author", default="", metavar="NAME", help="Author of the comment.")
@@ -112,7 +98,7 @@ def comment(memory: Memory, key: str, text: str, author: str) -> CommandResult:
     return _show_change(task, f"Commented on {task.key}")
 
 
-@ask_memory("attach", "pastchats-memory task attach T-1 build.log", group=command)
+@ask_memory("attach", group=command)
 @click.argument("key")
 @click.argument("file", type=click.Path(path_type=Path))
 def attach(memory: Memory, key: str, file: Path) -> CommandResult:
@@ -122,7 +108,7 @@ def attach(memory: Memory, key: str, file: Path) -> CommandResult:
     return _show_change(task, f"Attached {file.name} to {task.key}{binary}")
 
 
-@ask_memory("depend", "pastchats-memory task depend T-3 T-1 T-2", group=command)
+@ask_memory("depend", group=command)
 @click.argument("key")
 @click.argument("on", nargs=-1, required=True)
 @click.option("--remove", is_flag=True, help="Remove the dependency.")
@@ -132,13 +118,7 @@ def depend(memory: Memory, key: str, on: tuple[str, ...], remove: bool) -> Comma
     return _show_change(task, f"{task.key} {'no longer ' if remove else ''}depends on {', '.join(on)}")
 
 
-@ask_memory(
-    "list",
-    "pastchats-memory task list --status todo,in_progress --project .",
-    "pastchats-memory task list --epic EPIC-2 --blocked",
-    "pastchats-memory task list --depends-on TREK-45 --all",
-    group=command,
-)
+@ask_memory("list", group=command)
 @ask_for(questions.TASKS)
 @click.option("--all", "is_all", is_flag=True, help="Finished tasks, too.")
 def list_(memory: Memory, limit: int, is_all: bool, **how: Any) -> CommandResult:
@@ -154,7 +134,7 @@ def list_(memory: Memory, limit: int, is_all: bool, **how: Any) -> CommandResult
     )
 
 
-@ask_memory("show", "pastchats-memory task show T-1", group=command)
+@ask_memory("show", group=command)
 @click.argument("key")
 def show(memory: Memory, key: str) -> CommandResult:
     """Show a task with its history, links, comments and attachments."""
@@ -162,9 +142,7 @@ def show(memory: Memory, key: str) -> CommandResult:
     return _show_change(task, render_task(task))
 
 
-@make_command(
-    "delete", "pastchats-memory task delete T-1 --yes", "pastchats-memory task delete c:5 --yes", group=command
-)
+@make_command("delete", group=command)
 @click.argument("key")
 @click.option("--yes/--no", default=None, help="Delete or keep it without asking.")
 @options.database
@@ -187,7 +165,7 @@ def delete(key: str, yes: bool | None, db: str | None, as_json: bool) -> int:
     return DONE
 
 
-@ask_memory("recall", "pastchats-memory task recall 'retry of webhooks' --status done", group=command)
+@ask_memory("recall", group=command)
 @ask_for(questions.TASK_SEARCH)
 def recall(memory: Memory, query: str, **how: Any) -> CommandResult:
     """Find tasks about QUERY by their text, comments and attachments."""
@@ -201,7 +179,7 @@ def recall(memory: Memory, query: str, **how: Any) -> CommandResult:
     )
 
 
-@make_command("export", "pastchats-memory task export tasks.jsonl", group=command)
+@make_command("export", group=command)
 @click.argument("file", type=click.Path(path_type=Path), required=False)
 @click.option("--force", is_flag=True, help="Replace an existing FILE.")
 @options.database
@@ -236,7 +214,7 @@ def _read(file: Path) -> str:
         return stream.read()
 
 
-@ask_memory("import", "pastchats-memory task import tasks.jsonl", group=command, create=True)
+@ask_memory("import", group=command, create=True)
 @click.argument("text", metavar="FILE", type=click.Path(path_type=Path), callback=_read_export)
 def import_(memory: Memory, text: str) -> CommandResult:
     """Read what `task export` wrote. Either all of it is stored or nothing. Known tasks are updated, never doubled.

@@ -10,7 +10,7 @@ import click
 import orjson
 
 from pastchats_memory.cli import options
-from pastchats_memory.cli.asking import CommandResult, ask_memory, give_result
+from pastchats_memory.cli.asking import CommandResult, ask_memory, give_result, list_examples
 from pastchats_memory.cli.output import bar, counted, table
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
@@ -25,20 +25,7 @@ WIDTH = 100
 """Characters of a prompt that are shown."""
 
 
-@click.group(
-    "team",
-    epilog="""\b
-Examples:
-  pastchats-memory team init
-  pastchats-memory team share acme
-  pastchats-memory team push
-  pastchats-memory team pull
-  pastchats-memory team status
-  pastchats-memory team withdraw acme
-  pastchats-memory search --team 'webhook retries'
-  pastchats-memory recall --team 'webhook retries'
-""",
-)
+@click.group("team", epilog=list_examples("team"))
 def command() -> None:
     """Share named projects with your team by PostgreSQL or Milvus, and read what the others share.
 
@@ -49,7 +36,7 @@ def command() -> None:
     """
 
 
-@give_result("try", "pastchats-memory team try ~/team", "pastchats-memory team try ~/team --stop", group=command)
+@give_result("try", group=command)
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--stop", "is_stopped", is_flag=True, help="Stop the server; its rows stay in FOLDER.")
 def try_(_db: str | None, folder: Path, *, is_stopped: bool) -> CommandResult:
@@ -66,7 +53,7 @@ def try_(_db: str | None, folder: Path, *, is_stopped: bool) -> CommandResult:
     return CommandResult(lambda: to_json(found), lambda: "\n".join(lines) or "The server is stopped; its rows stay.")
 
 
-@ask_memory("init", "pastchats-memory team init", "pastchats-memory team init --apply", group=command, create=True)
+@ask_memory("init", group=command, create=True)
 @click.option("--apply", "is_applied", is_flag=True, help="Run it, as the role in `team_endpoint`.")
 def init(memory: Memory, *, is_applied: bool) -> CommandResult:
     """Print the SQL that prepares a PostgreSQL database for a team: tables, roles, policies and rights.
@@ -83,7 +70,7 @@ def init(memory: Memory, *, is_applied: bool) -> CommandResult:
     )
 
 
-@ask_memory("share", "pastchats-memory team share acme", "pastchats-memory team share acme --yes", group=command)
+@ask_memory("share", group=command)
 @click.argument("project")
 @options.yes
 @options.no
@@ -118,7 +105,7 @@ def _describe_preview(found: SharePreview) -> str:
     )
 
 
-@ask_memory("push", "pastchats-memory team push", "pastchats-memory team push --dry-run", group=command)
+@ask_memory("push", group=command)
 @click.option("--dry-run", "is_previewed", is_flag=True, help="Show what would be written, and write nothing.")
 def push(memory: Memory, *, is_previewed: bool) -> CommandResult:
     """Write what is new or changed in the shared projects to the team, and delete there what was withdrawn or forgotten.
@@ -157,7 +144,7 @@ def _describe_push(found: PushPreview) -> str:
     )
 
 
-@ask_memory("pull", "pastchats-memory team pull", "pastchats-memory team pull --json", group=command, create=True)
+@ask_memory("pull", group=command, create=True)
 def pull(memory: Memory) -> CommandResult:
     """Copy what the others share into a file beside the memory, from which recall and hooks answer.
 
@@ -182,13 +169,7 @@ def _check_withdrawn(*, projects: tuple[str, ...], every: bool) -> None:
         raise UsageFault("name projects, or --all", "`pastchats-memory team status` lists what is shared.")
 
 
-@ask_memory(
-    "withdraw",
-    "pastchats-memory team withdraw acme",
-    "pastchats-memory team withdraw --all --yes",
-    group=command,
-    check=_check_withdrawn,
-)
+@ask_memory("withdraw", group=command, check=_check_withdrawn)
 @click.argument("projects", metavar="[PROJECT]...", nargs=-1)
 @click.option("--all", "every", is_flag=True, help="Everything that you share there.")
 @options.yes
@@ -209,7 +190,7 @@ def withdraw(memory: Memory, projects: tuple[str, ...], every: bool) -> CommandR
     )
 
 
-@ask_memory("status", "pastchats-memory team status", "pastchats-memory team status --json", group=command)
+@ask_memory("status", group=command)
 def status(memory: Memory) -> CommandResult:
     """Show the team's endpoint, what you share, and who shares how much."""
     found = memory.team.status()

@@ -15,13 +15,7 @@ when = click.argument("when", metavar="[WHEN]", nargs=-1)
 NOTHING_FOUND = "No conversation is known of that time."
 
 
-@ask_memory(
-    "timeline",
-    "pastchats-memory timeline",
-    "pastchats-memory timeline yesterday",
-    "pastchats-memory timeline 2026-02 --project ledgerly",
-    "pastchats-memory timeline --since 'last monday' --json",
-)
+@ask_memory("timeline")
 @when
 @ask_for(questions.TIMELINE)
 def command(memory: Memory, when: tuple[str, ...], **how: Any) -> CommandResult:
@@ -40,12 +34,7 @@ def command(memory: Memory, when: tuple[str, ...], **how: Any) -> CommandResult:
     )
 
 
-@ask_memory(
-    "digest",
-    "pastchats-memory digest",
-    "pastchats-memory digest 'last week' --project .",
-    "pastchats-memory digest 2026-02 > february.md",
-)
+@ask_memory("digest")
 @when
 @ask_for(questions.DIGEST)
 def digest(memory: Memory, when: tuple[str, ...], **how: Any) -> CommandResult:

@@ -26,12 +26,7 @@ MEANINGS = {
 }
 
 
-@ask_memory(
-    "verify",
-    "pastchats-memory verify",
-    "pastchats-memory verify --project . --source ~/.claude/projects",
-    "pastchats-memory verify --json | jq '.results[] | select(.state == \"changed\")'",
-)
+@ask_memory("verify")
 @questions.project
 @click.option("--source", metavar="PATH", help="Only text from this file or from below this folder.")
 def command(memory: Memory, project: str | None, source: str | None) -> CommandResult:

@@ -9,7 +9,7 @@ from pastchats_memory.views.answers.opening import HANDOFF, WHERE
 from pastchats_memory.views.packet import render_packet
 
 
-@ask_memory("where", "pastchats-memory where", "pastchats-memory where --json | jq -r '.results[].lines[].text'")
+@ask_memory("where")
 def command(memory: Memory) -> CommandResult:
     """Print where the last session in this folder stopped: its task, what is open, and which of its files have changed since.
 
@@ -24,12 +24,7 @@ def command(memory: Memory) -> CommandResult:
     )
 
 
-@ask_memory(
-    "handoff",
-    "pastchats-memory handoff",
-    "pastchats-memory handoff 12 > handoff.md",
-    "pastchats-memory handoff 12 --json",
-)
+@ask_memory("handoff")
 @click.argument("id_", metavar="[ID]", required=False)
 def handoff(memory: Memory, id_: str | None) -> CommandResult:
     """Print a page for another agent: task, decisions, refusals, files, last commands and what is open, each with its source.

@@ -11,7 +11,7 @@ def read_data(module: str, name: str) -> dict[str, Any]:
     """Return the tables of a TOML file beside a module (`__file__`)."""
     import tomllib
 
-    return tomllib.loads(_read_text(module, name))
+    return tomllib.loads(read_text(module, name))
 
 
 @cache
@@ -20,7 +20,7 @@ def read_words(module: str, name: str) -> Mapping[str, str]:
 
     A line that begins with `#` is a remark.
     """
-    lines = [line for line in _read_text(module, name).splitlines() if not line.startswith("#")]
+    lines = [line for line in read_text(module, name).splitlines() if not line.startswith("#")]
     parts = (paragraph.partition(":") for paragraph in "\n".join(lines).split("\n\n"))
     return {key: words.removeprefix(" ") for key, _, words in parts}
 
@@ -31,6 +31,7 @@ def read_parts(module: str, name: str, key: str) -> tuple[str, ...]:
     return tuple(part for part in read_words(module, name)[key].replace("\n", "|").split("|") if part)
 
 
-def _read_text(module: str, name: str) -> str:
+def read_text(module: str, name: str) -> str:
+    """Return a text file beside a module."""
     with open(os.path.join(os.path.dirname(module), name), encoding="utf-8") as file:  # noqa: PTH118, PTH120, PTH123 - no pathlib
         return file.read()

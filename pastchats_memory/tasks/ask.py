@@ -31,6 +31,7 @@ from pastchats_memory.tasks.reasons import explain_start, explain_wait, find_wai
 from pastchats_memory.tasks.similarity import RELATED_SCORE, TaskQuery, find_similar_tasks, load_words
 from pastchats_memory.text.data_file import read_data
 from pastchats_memory.text.dates import DAYS, MONTH_NAMES, NUMBERS, SEASONS, find_times, next_occurrence, parse_number
+from pastchats_memory.text.lazy_pattern import read_pattern
 from pastchats_memory.text.timestamps import parse_bound
 from pastchats_memory.text.tracker_words import PRIORITIES
 
@@ -237,11 +238,7 @@ def _match_whole(pattern: str) -> str:
 
 _NUMBER = rf"(\d{{1,3}}|{'|'.join(NUMBERS)})"
 _TASK_NOUN = r"(?:tasks?|issues?|tickets?|bugs?|epics?|things|items)"
-_ONE_TASK = re.compile(
-    r"""\b(?:newest|oldest|latest|last|highest\ priority|most\ (?:recent|urgent))\ (?:[\w-]+\ ){0,2}
-    (?:task|issue|ticket|bug|epic|thing|item)(?![\w-])""",
-    re.VERBOSE,
-)
+_ONE_TASK = read_pattern(__file__, "one-task")
 _PROJECT_NAME = r"['\"]?([\w./-]+)['\"]?"
 _IN_NAME = re.compile(rf"\b(?:in|for|of|from|at|on|with|within|inside|across|did|does|has) {_PROJECT_NAME}")
 _NAME_BEFORE_NOUN = re.compile(rf"\b{_PROJECT_NAME}(?= {_TASK_NOUN}\b|'s\b|\s*\Z)")
@@ -257,23 +254,9 @@ _INVERTED = re.compile(r"\b(have|has|did)n't (we|i|you|they)\b")
 _NOT_VERY = re.compile(
     r"\b(?:isn't|aren't|not)(?: (?:so|that|very|really|too|all that))*(?= (?:urgent|important|pressing|critical)\b)"
 )
-_NEGATED_VERB = re.compile(
-    r"""\b(?:
-        (?:is|are|was|were|has|have)(?:n't|\ not)(?:\ yet)?(?:\ been)?(?:\ yet)?
-        |not\ been
-    )(?=\ (?:yet\ )?\w+(?:ed|ne|un|wn|en|ing)\b)(?:\ yet)?""",
-    re.VERBOSE,
-)
+_NEGATED_VERB = read_pattern(__file__, "negated-verb")
 """Verbs before a participle that only negate it: "haven't been started" asks for what is not started."""
-_RELATIVE_CLAUSE = re.compile(
-    r"""(?<!\s)\s++(?:
-        (?:that|which)\ (?:is|are|was|were|have|has|do|does|isn't|aren't|haven't|hasn't)\b
-        |(?:and|but)\ (?:is|are|still|not)\b
-        |(?:is|are)\ (?:still|not|open|done|left|blocked|finished)\b
-        |(?:remains?|still|left|are|were|have|haven't)\b
-    ).*""",
-    re.VERBOSE,
-)
+_RELATIVE_CLAUSE = read_pattern(__file__, "relative-clause")
 """What a question says about the tasks that it asks for, after it named another task."""
 
 

@@ -35,6 +35,7 @@ from pastchats_memory.store.tasks import task_text
 from pastchats_memory.text.data_file import read_data
 from pastchats_memory.text.groups import group_connected
 from pastchats_memory.text.identifiers import blank_spaceless, ngrams
+from pastchats_memory.text.lazy_pattern import read_pattern
 
 WORDS_FILE = Path(__file__).with_name("similarity.toml")
 WHOLE = ""
@@ -275,20 +276,7 @@ _PHRASAL_VERB = re.compile(r"\b(log|sign|zoom)(?:ging|ning|ned|ged|s)?[ -](in|ou
 _SUFFIX = re.compile(r"(?:ations?|ings?|ies|ied|ers?|ed|es|s|ly|ment|e|y)\Z")
 _INFLECTIONS = (("ing", ""), ("ing", "e"), ("ed", ""), ("ed", "e"), ("s", ""), ("es", ""))
 """Endings of a verb, and what the base form has instead."""
-_IDENTIFIER = re.compile(
-    r"""(?<![\w.])(?:
-        v?\d+(?:\.\d+)+                         # 1.2.3
-        |\#?\d+                                 # 42, #42
-        |[A-Z]{2,}-\d+                          # TREK-45
-        |[a-z]+(?:[A-Z][a-z0-9]+)+              # camelCase
-        |(?:[A-Z][a-z0-9]+){2,}                 # PascalCase
-        |[A-Za-z]\w*_\w+                        # snake_case
-        |\w+\(\)                                # call()
-        |(?:[\w.-]{1,255}/)+[\w.-]+             # path/to/file
-        |[\w-]{1,255}\.(?:py|ts|tsx|js|go|rs|md|json|ya?ml|toml|sql|sh|c|h|cpp|java)
-    )(?![\w])""",
-    re.VERBOSE,
-)
+_IDENTIFIER = read_pattern(__file__, "identifier")
 
 
 class TaskWords:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pastchats_memory.text.commands import LIMITS, find_folder, shorten_path
-from pastchats_memory.text.lazy_pattern import LazyPattern
+from pastchats_memory.text.lazy_pattern import LazyPattern, read_pattern
 from pastchats_memory.text.shell import NO_SUCH_COMMAND, classify_check, command_words
 
 LONGEST = 2000
@@ -23,34 +23,12 @@ _ASSIGNMENT = LazyPattern(r"[A-Za-z_]\w*=")
 _INTERPRETER = LazyPattern(r"python[\d.]+\Z")
 _PLACE = LazyPattern(r"\s(?:-C|-w|--(?:prefix|workspace|filter|cwd|dir|manifest-path))[\s=]+(\S+)")
 """Options with which a command runs elsewhere."""
-_NOT_RUN = LazyPattern(
-    NO_SUCH_COMMAND
-    + r"""
-    |^Exit\ code\ 12[67]$|\bcommand\ not\ found\b|:\ No\ module\ named\ |\bmissing\ script\b|\bdenied\b|\bEACCES\b
-    |\b(?:unknown|unrecogni[sz]ed|invalid|no\ such)\ (?:option|argument|flag|command|subcommand|target)
-    |\bE(?:CONNREFUSED|ADDRINUSE)\b|\bconnection\ refused\b|\baddress\ already\ in\ use\b|\bcould\ not\ resolve\ host\b
-    |\bno\ rule\ to\ make\ target\b|\bcould\ not\ find\ gem\b|\bexecutable\ does(?:n't|\ not)\ exist\b|\bdirectory\ not\ found:
-    |\bdoes\ not\ (?:contain|have)\ (?:the\ |this\ )?feature\b|\bno\ tests?\ (?:ran|found|to\ run|files|collected)\b|^usage:\ """,
-    re.VERBOSE | re.MULTILINE | re.IGNORECASE,
-)
+_NOT_RUN = read_pattern(__file__, "not-run", re.IGNORECASE | re.MULTILINE, also=NO_SUCH_COMMAND)
 """Results of a check that tell about the command, and not about the checked work."""
-_REASON = LazyPattern(
-    NO_SUCH_COMMAND
-    + r"""
-    |\b(?:un(?:known|recogni[sz]ed|supported|expected|able|defined|available)|in(?:valid|correct)|illegal|missing|bad|ambiguous)\b
-    |\bnot\ (?:found|recogni[sz]ed|supported|exist|allowed|permitted|installed|defined|valid|an?|in|match|available|enabled)\b
-    |\bno\ (?:such|module|matching|rule|version|package|configuration|default|changes)\b|\b(?:cannot|can't|couldn't|could\ not|doesn't|does\ not|did\ not|isn't|is\ not)\b
-    |\b(?:denied|refused|rejected|already|failed|fatal|requires?|required|must|too\ many|expected|deprecated|ENOENT|EACCES|EADDRINUSE|ECONNREFUSED)\b
-    |\bNo\ (?:[\w-]+\ ){1,3}(?:found|named)\b""",
-    re.VERBOSE | re.IGNORECASE,
-)
+_REASON = read_pattern(__file__, "reason", re.IGNORECASE, also=NO_SUCH_COMMAND)
 """Lines of a result that give a reason."""
 _ERROR = LazyPattern(r"error|fatal|denied|not found|no such|cannot|unable", re.IGNORECASE)
-_DENIED = LazyPattern(
-    r"failed in sandbox:|(?:This Bash command |The following parts? |Shell \w+ |Permission (?:to use|for this action) |Claude requested permissions |"
-    r"[^\n]{1,300} was blocked\. For security)[^\n]{0,2000}\b(?:requires? |approval|denied|granted|may only)",
-    re.IGNORECASE,
-)
+_DENIED = read_pattern(__file__, "permission-denied", re.IGNORECASE)
 """Results of a call that needed the person's permission, or that the client's sandbox stopped."""
 _EXIT_CODE = LazyPattern(r"\A(?:Exit code -?\d+\Z|%\s+Total\s|Dload\s|npm warn\b)", re.IGNORECASE)
 """Lines that tell nothing about a failure: an exit code, the progress of a download, a warning."""
@@ -60,22 +38,9 @@ _FILTERS = frozenset(
 MOVES = frozenset({"cd", "pushd"})
 WRONG_FOLDER = "./"
 """Word of a failure that any call of the program has in the wrong folder."""
-_WRONG_FOLDER = LazyPattern(
-    r"""
-    \bnot\ a\ git\ repository\b|\bno\ configuration\ file\ provided\b|\bno\ makefile\ found\b|\bgo\.mod\ file\ not\ found\b
-    |\bcould\ not\ find\ `?Cargo\.toml\b|\b(?:could\ not\ read|ENOENT\b[^\n]{0,80})\ ?['"]?[^\s'"]*package\.json\b
-    |\bNo\ (?:pubspec\.yaml|package\.json)\ (?:file\ )?(?:was\ )?found\b|\bcould\ not\ locate\ Gemfile\b""",
-    re.VERBOSE | re.IGNORECASE,
-)
+_WRONG_FOLDER = read_pattern(__file__, "wrong-folder", re.IGNORECASE)
 """Errors of a program that needs a file of the project in its folder, or above."""
-_MISSING = LazyPattern(
-    r"""
-    (?:command\ not\ found:\ |^exec:\ |\bspawn\ )(?P<after>[^\s:]{1,60})
-    |(?:^|[\s:])(?P<before>[^\s:]{1,60}):\ (?:command\ )?not\ found\s*$
-    |^['"‘“`](?P<quoted>[^'"’”`\s]{1,60})['"’”`]\ is\ not\ recogni[sz]ed
-    |^(?P<start>[^\s:]{1,60})\s?:\ (?:The\ term|Die\ Benennung|Le\ terme|El\ término|O\ termo|Il\ termine|无法将)""",
-    re.VERBOSE | re.MULTILINE,
-)
+_MISSING = read_pattern(__file__, "missing-program", re.MULTILINE)
 """Lines that name a program which is not there."""
 _IN_QUOTES = LazyPattern(r"[`'\"‘“«]([^`'\"’”»\n]{1,80})[`'\"’”»]")
 _OPTION = LazyPattern(r"(?<![\w-])--?[A-Za-z][\w-]*")

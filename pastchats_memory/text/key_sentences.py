@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from pastchats_memory.text.excerpt import excerpt, weigh_matches
-from pastchats_memory.text.lazy_pattern import LazyPattern
+from pastchats_memory.text.lazy_pattern import LazyPattern, read_pattern
 
 LONG_LINE = 120
 """Characters of a line above which its sentences count one by one."""
@@ -28,34 +28,10 @@ LEAST_BYTES = 25
 """Bytes below which a line earns nothing by its position ("Done.", "goal.")."""
 _SENTENCE = LazyPattern(r"(?<=[.!?])(?<!\b\d\.)(?<!\b\d\d\.)\s+(?=[A-Z`*\"'(])")
 """The gap before a sentence, but not behind the number of a list item."""
-_CONCLUSION = LazyPattern(
-    r"\b(?:cannot|can't|best|cleanest|simplest|recommend\w*|means|key|found|never|always|limitation|default|yes|no"
-    r"|cause[ds]?|because|culprit|due to|reason|root|turns? out|turned out)\b",
-    re.IGNORECASE,
-)
-_SOLUTION = LazyPattern(
-    r"""
-    ^\W*(?:\d{1,2}[.)]\W*)?(?:then\ |just\ |so\ |please\ )?(?:
-        add|call|change|delete|disable|downgrade|drop|edit|enable|install|move|pass|pin|put|remove|rename|replace
-        |restart|run|set|start|switch|update|upgrade|use|wrap
-    )\b[^\n]*[`'"/=\d]
-    |^\W*(?:\d{1,2}[.)]\W*)?(?:(?:i|we)\ (?:have\ )?|(?:i|we)'ve\ )?(?:
-        added|adjusted|allowed|changed|converted|corrected|created|decreased|deleted|disabled|dropped|enabled|fixed|implemented
-        |increased|installed|introduced|merged|modified|moved|pinned|rebased|reduced|removed|renamed|replaced|resolved|restored
-        |reverted|rewrote|split|switched|updated|upgraded|wrapped
-    )\b
-    |\b(?:fix(?:ed)?\ (?:is|was|by)|the\ (?:fix|solution|key\ change)|(?:chang|renam|switch|mov|set)e?d?\ [^\n]{1,60}\ to\b
-    |replaced\ [^\n]{1,60}\ (?:by|with)|instead\ of|(?:must|needs?\ to|has\ to)\ be)\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
+_CONCLUSION = read_pattern(__file__, "conclusion", re.IGNORECASE)
+_SOLUTION = read_pattern(__file__, "solution", re.IGNORECASE)
 """An instruction that names something exactly, or a report of a change or of what solved the problem."""
-_ANNOUNCEMENT = LazyPattern(
-    r"^\W*(?:let me|let's|i(?:'ll| will| am going|'m going)(?! (?:to )?(?:use|keep|go with)\b)|now (?:let|i)|first,? (?:let|i)|sure|certainly|great|okay|ok\b|i (?:see|understand|apologize)"
-    r"|would you|do you want|let me know|is there anything|here(?:'s| is| are)"
-    r"|just (?:tell|let) me|tell me (?:if|what|whether|which)|feel free|(?:i(?:'d| would| am|'m) )?(?:be )?(?:also )?(?:happy|glad) to|i can also"
-    r"|if you(?:'d| would) like|you (?:could|may|might) (?:also )?(?:consider|like to|want to|wish)|(?:shall|should|may) i|want me to)\b|[?？]\s*$",
-    re.IGNORECASE,
-)
+_ANNOUNCEMENT = read_pattern(__file__, "announcement", re.IGNORECASE)
 _OPENING = LazyPattern(r"[:：]\s*$")
 """The end of a line that only opens what follows, unless the line itself says what to change."""
 _ITEM = LazyPattern(r"\s*(?:[-*+•|]|\d{1,3}[.)])(?:\s|\Z)|\s*\|")
@@ -78,10 +54,7 @@ _EDITS = LazyPattern(
     words=("SEARCH", "Begin Patch"),
 )
 """Edits that a model writes for its client, with the file's name and fence: finished or not."""
-_CONTRAST = LazyPattern(
-    r"\W*(?:but|however|instead|yet|aber|jedoch|sondern|pero|sin embargo|mais|cependant|ma|però|mas|porém|но|однако)\b",
-    re.IGNORECASE,
-)
+_CONTRAST = read_pattern(__file__, "contrast", re.IGNORECASE)
 _OPEN_CODE = LazyPattern(r"(?:[({\[,]|=>|\b(?:then|do|else))\s*\Z")
 """The end of a line of code that says nothing without the next one."""
 _WIDE_GAP = LazyPattern(r"(?<=\S)\s{3,}(?=\S)")

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
+from pastchats_memory.text.data_file import read_words
+
 
 class LazyPattern:
     """A regular expression with the methods of `re.Pattern`, compiled when a text may match it.
@@ -62,3 +64,13 @@ class LazyPattern:
     def split(self, text: str) -> list[str | Any]:
         """Return the texts between the matches, with the groups of each match."""
         return self.compiled.split(text) if self.may_occur(text) else [text]
+
+
+def read_pattern(module: str, name: str, flags: int = 0, *, words: tuple[str, ...] = (), also: str = "") -> LazyPattern:
+    """Return an expression of `patterns.txt` beside a module (`__file__`), or of `also`."""
+
+    def read() -> str:
+        own = read_words(module, "patterns.txt")[name]
+        return f"{also}|{own}" if also else own
+
+    return LazyPattern(read, flags | re.VERBOSE, words)

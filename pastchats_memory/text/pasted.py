@@ -9,7 +9,7 @@ the person typed, and stay.
 import re
 from typing import NamedTuple
 
-from pastchats_memory.text.lazy_pattern import LazyPattern
+from pastchats_memory.text.lazy_pattern import LazyPattern, read_pattern
 
 FEW_LINES = 3
 """Consecutive pasted lines that still count as typed."""
@@ -25,29 +25,9 @@ LONG_QUOTATION = 400
 _FENCES = ("```", "~~~")
 _FENCE = LazyPattern(r"^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL, _FENCES)
 _QUOTATION = LazyPattern(rf'“[^“”]{{{LONG_QUOTATION},}}+”|"[^"\n]{{{LONG_QUOTATION},}}+"')
-_PROGRAM_LINE = LazyPattern(
-    r"""[ \t]*+(?:
-        \d{4}-\d\d-\d\d[T\ ]\d\d:\d\d | \[?\d\d:\d\d:\d\d | \[\d\d:\d\d | [A-Z][a-z]{2}\ [\ \d]\d\ \d\d:\d\d:\d\d
-        | [A-Z]{4,5}[\ :\]] | \[(?:INFO|WARN|DEBUG|ERROR|TRACE) | (?:warning|error|note|panic|fatal)(?:\[\w+\])?:[ ]
-        | at\ [\w.$<>/]+\ ?\( | File\ " | Traceback\ \( | During\ handling\ of\  | Caused\ by:\  | Exception\ in\  | goroutine\ \d
-        | [\w.]*(?:Error|Exception|Warning|Failure)\b.*: | [a-z]\w*\.[\w.]*[A-Z]\w+:\  | --?>\  | \d{1,6}\ *[→|:\t]
-        | [\u2500-\u259f\u25cf\u2700-\u27bf] | \d+\.\d+s?\  | \S+?:\d+:\d+ | diff\ --git\  | [-+]{3}\  | @@\  | [|+]-
-        | \$\  | >(?:\ |$) | PS\ [A-Z]:\\ | \w+@[\w.-]+[:\ ~] | ["']?[\w.\ -]{1,40}["']?\ ?:\ +["'\d\[{] | [\]\[{}()]+[;,]?$ | .*\.\.\.$
-    )""",
-    re.VERBOSE,
-)
+_PROGRAM_LINE = read_pattern(__file__, "program-line")
 """Logs, traces, compilers, diffs, shell prompts, quoted mail, listings, data."""
-_CODE_LINE = LazyPattern(
-    r"""[ \t]*+(?:
-        (?:async\ )?def\ \w+\( | class\ \w+[(:{\ ] | from\ [\w.]+\ import\  | import\ [\w.{*"'] | return\b | el(?:if|se)\b | try\b | except\b
-        | (?:if|for|while|with)\ .*[:{]$ | (?:export\ )?(?:const|let|var|function|interface|type|enum)\ \w
-        | (?:public|private|protected|static|final|override|abstract)\ \w | (?:func|fun|fn|impl|pub|use|package|namespace)\ \S
-        | \#include | \#define | @\w+ | // | /\* | \*/ | </?\w[^>]*>
-        | (?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|FROM|WHERE|JOIN|VALUES|ORDER\ BY|GROUP\ BY)\b
-        | [\w.\[\]"']+\ ?(?:[-+*/|:]?=|:=)\ ?\S | [\w.]+\([^)]*\)[;,:]?$ | .*(?:[{};]|=>|->|\\|\($|\[$)$
-    )""",
-    re.VERBOSE,
-)
+_CODE_LINE = read_pattern(__file__, "code-line")
 _CONTINUES_PASTE = LazyPattern(r"[ \t]*$|(?: {2}|\t)[ \t]*\S|[#*] |[-+](?! \S)")
 """A line that belongs to the paste above it: blank, indented, a comment, or a line of a diff."""
 _ERROR = LazyPattern(

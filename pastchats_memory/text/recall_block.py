@@ -5,7 +5,7 @@ A block may come back unchanged, quoted, indented, with line numbers, HTML-escap
 
 import re
 
-from pastchats_memory.text.lazy_pattern import LazyPattern
+from pastchats_memory.text.lazy_pattern import LazyPattern, read_pattern
 
 RECALL_HEADING = "# Memory Recall"
 """First line of every recall block; it marks copies of blocks in transcripts."""
@@ -24,13 +24,7 @@ _MARGIN = LazyPattern(r"(?:[ \t|]|\\{1,15}t|\d{1,6}[→:|\t]|>|&(?:amp;){0,3}gt;
 _QUOTES = LazyPattern(r"[ \t|\d→:]*+(?:>|&(?:amp;){0,3}gt;)")
 _MARGIN_ONLY = LazyPattern(r"\\{1,15}[nrt]|\d{1,6}[→:]|[\s|>]")
 """Breaks and margins; text remains without them if anything else was written."""
-_LABEL = LazyPattern(
-    r"""
-    Query:\ |\#\#\ \d{1,3}\.\ |Asked:|Task:|Before\ it:|Ended\ later:|Superseded\ by:|Shown\ by:|Said\ next:|Changed:\ |Ran:\ |Evidence:
-    |(?:Ended|Unanswered|Note|Answered|Open|Refused|Decided|Changed(?:\ since)?|Ran)(?::|[ \t]*(?:\r?\n|\\{1,15}n|\Z))
-    |(Source:\ |More:\ )|Nothing\ found|There\ are\ memories""",
-    re.VERBOSE,
-)
+_LABEL = read_pattern(__file__, "label-of-block")
 """The start of a line of a block that is no quotation; some end their entry."""
 
 

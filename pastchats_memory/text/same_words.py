@@ -4,17 +4,9 @@ import re
 import unicodedata
 
 from pastchats_memory.text.display import remove_controls
-from pastchats_memory.text.lazy_pattern import LazyPattern
+from pastchats_memory.text.lazy_pattern import read_pattern
 
-_MARKUP = LazyPattern(
-    r"""
-      ^ [ \t>*+-]*+ (?: ```++ | ~~~++ ) [^`\n]* $    # a fence, with the name of its language
-    | ^ [^\w\n]*+ \d{1,4} [.)] (?=[ \t])             # the number of a list entry
-    | ^ [ \t>*+-]*+ \[ [xX] \]                       # a ticked box
-    | </? [A-Za-z][A-Za-z0-9]*+ [ \t]*+ /? >          # a tag without attributes
-    """,
-    re.MULTILINE | re.VERBOSE,
-)
+_MARKUP = read_pattern(__file__, "markup", re.MULTILINE)
 """Marks that contain letters or digits. All other marks are dropped by what they consist of."""
 
 _OTHERS = re.compile(r"[\W_]+")

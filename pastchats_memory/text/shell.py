@@ -6,31 +6,14 @@ from functools import cache
 from typing import Literal
 
 from pastchats_memory.text.data_file import read_words
-from pastchats_memory.text.lazy_pattern import LazyPattern
+from pastchats_memory.text.lazy_pattern import LazyPattern, read_pattern
 
 Family = Literal["test", "lint", "build"]
 """The kind of check that a command makes."""
 FAMILIES: tuple[Family, ...] = ("test", "lint", "build")
 _VERBOSE = re.VERBOSE | re.MULTILINE | re.IGNORECASE
 _PART = LazyPattern(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_READ_ONLY = LazyPattern(
-    r"""
-    (?!
-        env\ (?:(?:-\S+|\w+=\S*)\s+)*\w|find\b.*?\ -(?:delete|(?:exec|ok)(?:dir)?\ (?!(?:cat|e?grep|file|head|ls|stat|tail|wc)\ ))
-        |git\ (?:branch\ (?:-[cdfmu]|--(?:copy|delete|force|move|set|unset)|[^-\s])|remote\ (?:add|prune|remove|rename|rm|set-|update))
-        |sort\b.*?\ (?:-o|--output)|sed\b.*?\ (?:-i|--in-place)
-    )
-    (?:
-        cat|head|tail|ls|ll|grep|egrep|rg|ag|find|fd|pwd|echo|which|type|wc|tree|stat|file|du|df|less|more|sed\ -n|awk
-        |sleep|ps|env|history|cd|diff|jq|sort|date|whoami|printenv|lsof|journalctl|systemctl\ status|dir|findstr
-        |get-(?:childitem|command|content|date|item|location|process)|(?:select|measure|sort|where|format)-\w+
-        |test-path|resolve-path|write-(?:host|output)|out-string|set-location
-        |git\ (?:status|log|diff|show|branch|blame|remote|stash\ list|rev-parse|ls-files|grep)
-        |kubectl\ (?:get|describe|logs)|docker\ (?:ps|logs|images|inspect)|gh\ \w+\ (?:view|list|status)
-        |(?:npm|pip)\ (?:ls|list|show|view|outdated|audit(?!\ fix))|helm\ (?:list|status|history)
-    )(?:\s|$)""",
-    _VERBOSE,
-)
+_READ_ONLY = read_pattern(__file__, "read-only", re.IGNORECASE | re.MULTILINE)
 _HERE = LazyPattern(r"<<-? *['\"]?\w+['\"]?")
 _REDIRECTED = LazyPattern(r"(?:(?<![0-9&])>{1,2}|\btee\b(?: -a)?) *['\"]?([^\s'\"<>|;&()]{1,300})")
 _IN_PLACE = LazyPattern(r"\b(?:sed|perl)\b[^\n;|&]{0,300}? (?:-\w*i|--in-place)[^\s;|&]*([^\n;|&]{0,600})")
@@ -109,46 +92,21 @@ _INTERPRETER = LazyPattern(r"python[0-9.]*\Z")
 _ASSIGNMENT = LazyPattern(r"[A-Za-z_][A-Za-z0-9_]*=")
 _SEPARATORS = LazyPattern(r"[;&|()\n]+")
 _DURATION = LazyPattern(r"[0-9.]+[smh]?\Z")
-_ASKS_PROGRAM = LazyPattern(
-    r"\s(?:-version|--(?:version|help|collect-only|co|list|list-?tests|showconfig|print-config))(?=[\s=]|\Z)",
-    re.IGNORECASE,
-)
+_ASKS_PROGRAM = read_pattern(__file__, "asks-program", re.IGNORECASE)
 """Options that make a program describe itself and check nothing."""
 _SET_ASIDE = LazyPattern(
     r"\bgit\s+(?:stash\b(?!\s+(?:pop|apply|list|show|drop))|checkout\s(?:[^;&|\n]{0,80}\s)?HEAD[~^])"
 )
 """Commands that set the work aside; a check beside them is meant to fail."""
-_TEST_SUMMARY = LazyPattern(
-    r"""
-    ^[=\ ]*(?:\d+\ (?:failed|passed|skipped|errors?|deselected|xfailed|xpassed|warnings?),?\ ?)+\ ?in\ [\d.]+s
-    |^\ *(?:Tests|Test\ (?:Files|Suites)):?\ +(?:\d+\ (?:failed|passed|skipped|todo|total)[\ |,]*)+
-    |^\ *\d+\ (?:passing|failing)\b|^test\ result:\ (?:ok|FAILED)\.|^---\ FAIL:\ \S|^Ran\ \d+\ tests?\ in\b
-    |^(?:\[\w+\]\ )?Tests\ run:\ \d+,\ Failures:|^\d+\ examples?,\ \d+\ failures?|^OK\ \(\d+\ tests?
-    |^Tests:\ \d+,\ Assertions:|^[#ℹ]\ (?:pass|fail)\ \d+$|^(?:Passed|Failed)!\ +-\ Failed:
-    |^BUILD\ (?:SUCCESSFUL|FAILED)\b|^FAILED:\ [1-9]\d*\b""",
-    _VERBOSE,
-)
+_TEST_SUMMARY = read_pattern(__file__, "test-summary", re.IGNORECASE | re.MULTILINE)
 NO_SUCH_COMMAND = r"""
     \bCommandNotFoundException\b|\bis\ not\ recognized\ as\ (?:an?|the)\ (?:name|internal)\b|\bals\ Name\ eines\ Cmdlet
     |\bist\ entweder\ falsch\ geschrieben\b|\bn'est\ pas\ reconnu\ (?:comme|en\ tant)\b|\bno\ se\ reconoce\ como\b
     |\bnão\ é\ reconhecido\ como\b|\bnon\ riconosciuto\ come\b|не\ распознано\ как|не\ является\ внутренней
     |无法将[^\n]{1,80}项识别为|不是内部或外部命令|として認識され(?:ません|ていません)"""
 """Messages of PowerShell and the Windows command line for a missing command."""
-_FAILURE = LazyPattern(
-    NO_SUCH_COMMAND
-    + r"""
-    |^HTTP\ [45]\d\d\Z|^\w[\w.]*(?:Error|Exception)\b(?::\ .*)?\Z|^npm\ (?:error|ERR!)\ .*(?:\n.*){0,4}\Z|\AHTTP/[\d.]+\ [45]\d\d\b
-    |^(?:rc|exit|exit\ code|exit\ status)\ ?[=:]\ ?[1-9]\d{0,2}\Z|\bunreachable=\d+\s+failed=[1-9]
-    |^[│╷\s]*(?:fatal|Error):\ .*(?:\n.*){0,8}\Z|^.*\bfailed\ to\ solve:.*\Z
-    |^(?:\S{1,40}:\ )?(?:line\ \d+:\ )?(?:command\ not\ found:\ \S+|\S{1,80}:\ command\ not\ found)\Z""",
-    _VERBOSE,
-)
-_HEREDOC = LazyPattern(
-    r"""
-    (?P<shell>(?<![\w.-])(?:ba|z|s)?sh\b[^\n<]{0,200})?(?<!<)<<-?\ *(?P<quote>['"]?)(?P<end>\w+)(?P=quote)[^\n]*\n
-        (?s:.*?)(?:^[^\S\n]*+(?P=end)\b|\Z)""",
-    _VERBOSE,
-)
+_FAILURE = read_pattern(__file__, "failure", re.IGNORECASE | re.MULTILINE, also=NO_SUCH_COMMAND)
+_HEREDOC = read_pattern(__file__, "heredoc", re.IGNORECASE | re.MULTILINE)
 """A text within a command; if a shell reads it, it consists of commands."""
 _MESSAGE = LazyPattern(
     rf"""

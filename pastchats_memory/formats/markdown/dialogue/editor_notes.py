@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 from pastchats_memory.formats.base.markdown import find_line
 from pastchats_memory.formats.markdown.dialogue.tool_sections import ToolUse
+from pastchats_memory.text.lazy_pattern import read_pattern
 
 COPILOT = "GitHub Copilot"
 
@@ -28,21 +29,10 @@ _RUN_ENDS = re.compile(r"` ?\*\Z")
 _HEREDOC = re.compile(r"(?<!<)<<-?\s?['\"]?([A-Za-z_]\w{0,39})")
 """Neither a here-string (`<<< word`) nor a shift (`1 << 4`)."""
 _INPUT = "Completed with input: "
-_NOTE = re.compile(
-    r"Created \d{1,4} todos\Z|Checked background terminal output\Z|Read changed files in the active git repository\Z"
-    r"|Read \[[^\]]{1,200}\]\(file:.*\Z|.{0,40}\[\]\(file:.*\Z|The string to replace was not found in the file\.\Z"
-    r"|\w{1,20}(?:: \*.{1,300}\* \(\d{1,3}/\d{1,3}\)| \(\d{1,3}/\d{1,3}\) _.{1,300}_)\Z"
-    r"|Searched .{0,20}`.{1,400}, \w{1,6} [a-z]{5,7}\Z"
-    r"|Continue to iterate\?\Z|Copilot has been working on this problem for a while\.|\[object Object\]\Z"
-    r"|\*(?:Edited relevant file|Checked command status|Updated todo list|(?:Grep s|S)earched [^*]{1,300}"
-    r"|(?:Viewed|Analyzed|Listed directory|Deleted|Created|Generated) \[[^*]{1,600}|User (?:rejected|cancell?ed) the command `.*) ?\*\Z"
-)
+_NOTE = read_pattern(__file__, "note")
 """A link without words is a note of VS Code in any language."""
 _FENCE = re.compile(r"(`{3,4})\w{0,20}\Z")
-_EDIT = re.compile(
-    r"Made changes\.\Z|(?:Created|Edited|Replacing \d{1,6} lines .{0,40}in) \[[^\]]{0,200}\]\((?P<uri>file:[^)\n]{1,2000})"
-    r"|\[\]\((?P<created>file:[^)\n]{1,2000})\) が作成されました\Z|<details><summary>Edit file: (?P<path>[^<\n]{1,1000})</summary>\Z"
-)
+_EDIT = read_pattern(__file__, "edit")
 _USED = re.compile(r"(?:Using \"|Ran `)([^\"`]{1,80})[\"`]\Z")
 _DRIVE = re.compile(r"/(?=[A-Za-z]:/)")
 

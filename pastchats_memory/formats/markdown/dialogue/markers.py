@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pastchats_memory.formats.base.markdown import find_line
+from pastchats_memory.text.lazy_pattern import read_pattern
 from pastchats_memory.text.timestamps import LOCAL, MOMENT, iso_utc
 
 THOUGHT = "thought"
@@ -29,11 +30,7 @@ _HTML = re.compile(r"<h([1-6])[^<>]{0,80}>([^<>]{1,80})</h\1>\s*\Z", re.IGNORECA
 _BOLD = re.compile(r"(?:\*\*|__)(?=\S)([^*_\n]{1,80})(?:\*\*|__)(:?)(.*)\Z", re.DOTALL)
 _PLAIN = re.compile(r"(?:[^\w\s\x00-\x7f]{1,8}\s*)?([^\W\d_]{1,16})(?::(?:[ \t]+(.*)|\Z)|：[ \t]*(.*))", re.DOTALL)
 """A name without markup, perhaps behind a picture, and the words behind its colon."""
-_RULED = re.compile(
-    r"(={2,20}|-{2,20}|~{2,20})[ \t]*([^-=~\s][^=~\n]{0,60}?)[ \t]*\1\Z"
-    r"|\[([^\[\]\n]{1,40})\](?::?\Z|:[ \t]+(?!<|\w+:/)(.*)\Z)",
-    re.DOTALL,
-)
+_RULED = read_pattern(__file__, "ruled", re.DOTALL)
 LONGEST_SUMMARY = 6
 """The most lines of the beginning of a fold, with its summary."""
 _FOLD = re.compile(
@@ -54,25 +51,12 @@ _UNKNOWN = re.compile(
     re.IGNORECASE,
 )
 """A heading or label up to a speaker's name."""
-_SPEECH_VERB = re.compile(
-    r"\s+(said|says|asked|asks|replied|replies|answered|wrote|writes|responded|hat gesagt|hast gesagt|sagten?|a dit|avez dit|dijo|ha dicho"
-    r"|disse|ha detto|zei|сказали?|powiedział|说|說)(?!\w)",
-    re.IGNORECASE,
-)
-_KIND = re.compile(
-    r"(?:['’]s)?[\s_]+(message|prompt|input|query|question|request|turn|response|answer|reply|output|assistant|agent|cli|dùng|dung|lý|ly)\b",
-    re.IGNORECASE,
-)
+_SPEECH_VERB = read_pattern(__file__, "speech-verb", re.IGNORECASE)
+_KIND = read_pattern(__file__, "kind", re.IGNORECASE)
 _THOUGHTS = re.compile(r"(?:['’]s)?\s+(?:thoughts?|thinking|reasoning)\b", re.IGNORECASE)
-_CALL = re.compile(
-    r"\s+(?:call|use|result|output|response)s?\b(?::\s*`?(?P<name>[\w.:/-]{1,80})`?(?=\s*\Z|\s+[(\[—–|·]))?",
-    re.IGNORECASE,
-)
+_CALL = read_pattern(__file__, "call", re.IGNORECASE)
 """Text that may follow the word for a tool: `Tool call: read_file`, `Tool result`; a time may stand behind it."""
-_MODEL = re.compile(
-    r"([- ](sonnet|opus|haiku|pro|flash|ultra|turbo|mini|nano|code|chat|preview|large|advanced|thinking|codex|v?\d[\w.]{0,20}))+\b",
-    re.IGNORECASE,
-)
+_MODEL = read_pattern(__file__, "model", re.IGNORECASE)
 """Text that may follow a role: a verb, the kind of message, the rest of a model's name."""
 _MARKED = re.compile(
     r"<(sub|small|time|sup)>([^<>]{0,80})</\1>|\(([^()]{0,80})\)|\[([^\[\]]{0,80})\]|`([^`]{0,80})`|\*([^*]{0,80})\*"
@@ -82,24 +66,9 @@ _NAMED_ROLES = (("assistant", _PICTURED_NAME), ("tool", _PLUGIN))
 """Texts that name a role by their form, whatever name is in them: a robot and a bold name of one word, or a plugin."""
 _JOINED = "\u200d\ufe0f\U0001f4bb "
 """Characters that may follow a picture."""
-_LABEL_MARKUP = re.compile(
-    r"""
-    <(?P<tag>b|strong)>(?P<html>[^<>]{1,80})</(?P=tag)>
-    | (?<![*\w])\*(?P<italic>[^*\s][^*]{0,80}:)\*(?!\*)
-    | `(?P<code>[^`]{1,80})`(?=:)
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
+_LABEL_MARKUP = read_pattern(__file__, "label-markup", re.IGNORECASE)
 """A label in another markup than bold, at the start of a line."""
-_COMMENT = re.compile(
-    r"""
-    <!--[ ]*(?:(?:begin|start|chat|message|msg|turn|speaker|author|from)\b[ :=]{0,3}){0,3}
-    (?::?(?:[a-z]{1,10}-)?(?:role|type|speaker|author|from)[ ]?[:=][ ]?)?
-    ["']?(?P<role>[^\W\d_]{1,20})(?:-(?:call|result|message|prompt))?["']?
-    (?:,?[ ]+[\w-]{1,30}[=:][ ]?(?:"[^"]{0,80}"|[^\s">,]{1,80})){0,6}[ ]*-->\Z
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
+_COMMENT = read_pattern(__file__, "comment", re.IGNORECASE)
 _TAG = re.compile(r"<(?:\|im_start\|>(?P<chatml>\w{1,20})|\|?(?P<tag>\w{1,20})\|?>)\Z")
 END_MARK = re.compile(r"(?:<!--[ ]*(?:/|end\b)[^<>\n]{0,60}-->|</\w{1,20}>|<\|im_end\|>)\s*\Z", re.IGNORECASE)
 """The end of a turn whose beginning is a comment or a tag."""
@@ -385,14 +354,15 @@ def _parse_label(text: str) -> _Label | None:
     rest = rest[model.end() :] if model else rest
     called = _CALL.match(rest) if known[1] == "tool" else None
     thoughts = _THOUGHTS.match(rest) if known[1] == "assistant" else None
-    more = _SPEECH_VERB.match(rest) or called or thoughts or _KIND.match(rest)
+    speech = _SPEECH_VERB.match(rest)
+    more = speech or called or thoughts or _KIND.match(rest)
     timestamp = _parse_tail(rest[more.end() :] if more else rest)
     if timestamp is None:
         return None
     before_it = iso_utc(leading[1], LOCAL) if leading and leading[1] else None
     tool = (called["name"] or "") if called else ""
     role = THOUGHT if thoughts else known[1]
-    return _Label(role, known[0], timestamp or before_it, bool(more and more.re is _SPEECH_VERB), tool)
+    return _Label(role, known[0], timestamp or before_it, speech is not None, tool)
 
 
 def _find_role(table: str, *words: str) -> str | None:

@@ -279,19 +279,19 @@ def _marks_of_tasks(database: Database, chosen: ChosenRows) -> Iterator[tombston
     for identity, title, description in database.run(
         f"SELECT identity, title, description FROM tasks WHERE id IN {LISTED}", (tasks,)
     ):
-        yield from tombstones.marks_of_task(identity, task_text(title, description))
+        yield from tombstones.marks_of_task("task", (identity,), task_text(title, description))
     for identity, comment, content in database.run(
         f"SELECT k.identity, c.identity, c.content FROM task_comments c JOIN tasks k ON k.id = c.task_id "
         f"WHERE c.id IN {LISTED} OR c.task_id IN {LISTED}",
         (_json(chosen.comments), tasks),
     ):
-        yield from tombstones.marks_of_comment(identity, comment, content)
+        yield from tombstones.marks_of_task("comment", (identity, comment), content)
     for identity, sha256, content in database.run(
         f"SELECT k.identity, a.sha256, a.content FROM task_attachments a JOIN tasks k ON k.id = a.task_id "
         f"WHERE a.id IN {LISTED} OR a.task_id IN {LISTED}",
         (_json(chosen.attachments), tasks),
     ):
-        yield from tombstones.marks_of_attachment(identity, sha256, content)
+        yield from tombstones.marks_of_task("attachment", (identity, sha256), content)
 
 
 def delete_rows(database: Database, chosen: ChosenRows) -> None:

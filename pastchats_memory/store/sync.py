@@ -15,14 +15,7 @@ from pastchats_memory.store.tasks import TaskWriter
 from pastchats_memory.store.tombstone_transfer import COLUMNS as FORGETTING_COLUMNS
 from pastchats_memory.store.tombstone_transfer import Record as ForgettingRow
 from pastchats_memory.store.tombstone_transfer import load_tombstones
-from pastchats_memory.store.tombstones import (
-    TURN_COLUMNS,
-    Tombstones,
-    TurnIdentity,
-    marks_against_attachment,
-    marks_against_comment,
-    marks_against_task,
-)
+from pastchats_memory.store.tombstones import TURN_COLUMNS, Tombstones, TurnIdentity
 from pastchats_memory.text.wire import STORED_FIELDS, Body, build_turn
 
 KINDS = ("forgetting", "lifting", "growth", "turn", "task", "judgement")
@@ -323,7 +316,7 @@ def task(database: Database, identity: str) -> Body | None:
 
 def is_forgotten_task(tombstones: Tombstones, body: Body) -> bool:
     """Return whether a task was added again by hand after it had been forgotten: it stays on this machine."""
-    return tombstones.has(*marks_against_task(body["identity"], body["title"], body["description"]))
+    return tombstones.has_task(body["identity"], body["title"], body["description"])
 
 
 def task_vectors(database: Database, identity: str) -> dict[str, str]:
@@ -364,11 +357,11 @@ def unite_task_parts(database: Database, writer: TaskWriter, body: Body) -> None
     id_, name = database.value("SELECT id FROM tasks WHERE identity = ?", (body["identity"],)), body["identity"]
     tombstones = Tombstones(database)
     for one in body["comments"]:
-        if not tombstones.has(*marks_against_comment(name, one["identity"], one["content"])):
+        if not tombstones.has("comment", (name, one["identity"]), one["content"]):
             comment = Comment(one["content"], one["author"], one["created_at"])
             writer.add_comment(id_, (one["identity"], comment), by_hand=bool(one["by_hand"]))
     for one in body["attachments"]:
-        if not tombstones.has(*marks_against_attachment(name, one["sha256"], one["content"])):
+        if not tombstones.has("attachment", (name, one["sha256"]), one["content"]):
             writer.add_attachment(id_, Attachment(**one))
     writer.add_states(
         id_, [TaskState(one["status"], one["status_raw"], one["at"]) for one in body["states"] if one["at"]]

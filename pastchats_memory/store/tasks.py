@@ -13,12 +13,7 @@ from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.model import RESOLVED, Attachment, Comment, Task, TaskState
 from pastchats_memory.store import outcomes, vectors
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.tombstones import (
-    Tombstones,
-    marks_against_attachment,
-    marks_against_comment,
-    marks_against_task,
-)
+from pastchats_memory.store.tombstones import Tombstones
 from pastchats_memory.store.vector_columns import stored_vector
 from pastchats_memory.text.display import remove_controls
 from pastchats_memory.text.hashes import text_hash
@@ -232,18 +227,16 @@ def without_forgotten(database: Database, tombstones: Tombstones, filed: Filed) 
     if not tombstones or not (filed.source_path or filed.identity):
         return filed
     task, name = filed.task, filed.name
-    if tombstones.has(*marks_against_task(name, task.title, task.description)) and not database.value(
+    if tombstones.has_task(name, task.title, task.description) and not database.value(
         "SELECT count(*) FROM tasks WHERE identity = ?", (name,)
     ):
         return None
     comments = [
         comment
         for identity, comment in _numbered(task.comments)
-        if not tombstones.has(*marks_against_comment(name, identity, comment.content))
+        if not tombstones.has("comment", (name, identity), comment.content)
     ]
-    attachments = [
-        one for one in task.attachments if not tombstones.has(*marks_against_attachment(name, one.sha256, one.content))
-    ]
+    attachments = [one for one in task.attachments if not tombstones.has("attachment", (name, one.sha256), one.content)]
     return replace(filed, task=task._replace(comments=tuple(comments), attachments=tuple(attachments)))
 
 

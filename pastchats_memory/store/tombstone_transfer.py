@@ -7,14 +7,7 @@ from pastchats_memory.store import deletion
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.deletion import ChosenRows
 from pastchats_memory.store.scrub import finish_scrub
-from pastchats_memory.store.tombstones import (
-    TURN_COLUMNS,
-    Tombstones,
-    TurnIdentity,
-    marks_against_attachment,
-    marks_against_comment,
-    marks_against_task,
-)
+from pastchats_memory.store.tombstones import TURN_COLUMNS, Tombstones, TurnIdentity
 
 COLUMNS = "at, selector, key, turns, tasks, comments, attachments, before"
 BATCH = 1000
@@ -69,21 +62,21 @@ def _choose_forgotten(database: Database) -> ChosenRows:
     tasks = {
         id_: identity
         for id_, identity, title, description in database.run("SELECT id, identity, title, description FROM tasks")
-        if tombstones.has(*marks_against_task(identity, title, description))
+        if tombstones.has_task(identity, title, description)
     }
     comments = [
         id_
         for id_, task, identity, content in database.run(
             "SELECT c.id, k.identity, c.identity, c.content FROM task_comments c JOIN tasks k ON k.id = c.task_id"
         )
-        if task not in tasks.values() and tombstones.has(*marks_against_comment(task, identity, content))
+        if task not in tasks.values() and tombstones.has("comment", (task, identity), content)
     ]
     attachments = [
         id_
         for id_, task, sha256, content in database.run(
             "SELECT a.id, k.identity, a.sha256, a.content FROM task_attachments a JOIN tasks k ON k.id = a.task_id"
         )
-        if task not in tasks.values() and tombstones.has(*marks_against_attachment(task, sha256, content))
+        if task not in tasks.values() and tombstones.has("attachment", (task, sha256), content)
     ]
     return ChosenRows(sorted(_forgotten_turns(database, tombstones)), sorted(tasks), comments, attachments)
 

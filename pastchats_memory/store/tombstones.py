@@ -7,7 +7,7 @@ the file has the key too, and can confirm a guess of a whole text, but cannot re
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import orjson
 
@@ -33,6 +33,8 @@ COUNTED = ("turns", "tasks", "comments", "attachments")
 
 Mark = tuple[str, ...]
 """A name of the kind of mark, then the values; it is stored only as a hash, so a changed name would lose tombstones."""
+TaskKind = Literal["task", "comment", "attachment"]
+"""A task has its identity as key, a comment that of its task and its own, an attachment that of its task and its digest."""
 
 
 class TurnIdentity(NamedTuple):
@@ -155,46 +157,20 @@ def marks_against_turn(turn: TurnIdentity) -> list[Mark]:
     return marks
 
 
-def marks_of_task(identity: str, text: str) -> list[Mark]:
-    """Return the marks of a task to be forgotten: its identity and its words."""
-    return [("task", identity), *_marks_of_text(text)]
+def marks_of_task(kind: TaskKind, key: tuple[str, ...], text: str | None) -> list[Mark]:
+    """Return the marks of a task, comment or attachment to be forgotten: its identity, and its words."""
+    return [*_marks_of_identity(kind, key), *(("timed words", words) for words in _long_words(text))]
 
 
-def marks_against_task(identity: str, title: str, description: str) -> list[Mark]:
-    """Return the marks by which a task would be recognised: its identity, its words, and those of each part."""
-    texts = dict.fromkeys((f"{title}\n\n{description}", title, description))
-    return [("task", identity), *(mark for text in texts for mark in _marks_against_text(text))]
+def _marks_of_identity(kind: TaskKind, key: tuple[str, ...]) -> list[Mark]:
+    """Return the mark of an identity; the bytes of an attachment are recognised in other tasks too."""
+    return [(kind, *key), *([("file", key[-1])] if kind == "attachment" else [])]
 
 
-def marks_of_comment(task: str, identity: str, content: str) -> list[Mark]:
-    """Return the marks of a comment to be forgotten: the identities of its task and its own, and its words."""
-    return [("comment", task, identity), *_marks_of_text(content)]
-
-
-def marks_against_comment(task: str, identity: str, content: str) -> list[Mark]:
-    """Return the marks by which a comment would be recognised."""
-    return [("comment", task, identity), *_marks_against_text(content)]
-
-
-def marks_of_attachment(task: str, sha256: str, content: str | None) -> list[Mark]:
-    """Return the marks of an attachment to be forgotten: its task with the digest of its bytes, the digest, its words."""
-    return [("attachment", task, sha256), ("file", sha256), *_marks_of_text(content or "")]
-
-
-def marks_against_attachment(task: str, sha256: str, content: str | None) -> list[Mark]:
-    """Return the marks by which an attachment would be recognised."""
-    return [("attachment", task, sha256), ("file", sha256), *_marks_against_text(content or "")]
-
-
-def _marks_of_text(text: str) -> list[Mark]:
-    """Return the mark of a text without a time of its own, of whatever kind of row."""
-    words = normalize_words(text)
-    return [("timed words", words)] if len(words) >= LEAST else []
-
-
-def _marks_against_text(text: str) -> list[Mark]:
-    words = normalize_words(text)
-    return [("words", words), ("timed words", words)] if len(words) >= LEAST else []
+def _long_words(*texts: str | None) -> list[str]:
+    """Return the words of each text that is recognised by them."""
+    found = (normalize_words(text) for text in dict.fromkeys(texts) if text)
+    return [words for words in found if len(words) >= LEAST]
 
 
 def _minute(timestamp: str) -> int:
@@ -236,9 +212,16 @@ class Tombstones:
             found |= old
         return found | self._find_grown({name: turn for name, turn in turns.items() if name not in found})
 
-    def has(self, *marks: Mark) -> bool:
-        """Return whether something with one of these marks was forgotten."""
-        return bool(self and self._find_marked({0: marks}))
+    def has_task(self, identity: str, title: str, description: str) -> bool:
+        """Return whether a task was forgotten, by its identity, its words, or those of a part."""
+        return self.has("task", (identity,), f"{title}\n\n{description}", title, description)
+
+    def has(self, kind: TaskKind, key: tuple[str, ...], *texts: str | None) -> bool:
+        """Return whether a task, comment or attachment was forgotten, by its identity or the words of a text."""
+        if not self:
+            return False
+        by_words = [(name, words) for words in _long_words(*texts) for name in ("words", "timed words")]
+        return bool(self._find_marked({0: [*_marks_of_identity(kind, key), *by_words]}))
 
     def _find_marked(self, marks: Mapping[Any, Iterable[Mark]]) -> set[Any]:
         names: dict[bytes, list[Any]] = {}

@@ -53,6 +53,15 @@ def shape_of(shown: type) -> Shape:
     return _SHAPES.get(shown, Shape())
 
 
+def list_answers() -> dict[str, list[type]]:
+    """Return the classes of our answers in the modules that are loaded, by the id of their schema."""
+    found: dict[str, list[type]] = {}
+    for shown, shape in sorted(_SHAPES.items(), key=lambda pair: pair[1].schema):
+        if shape.schema and shown.__module__.startswith(__package__):
+            found.setdefault(shape.schema, []).append(shown)
+    return found
+
+
 FIRST = "first"
 """Place before all other fields."""
 

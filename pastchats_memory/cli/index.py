@@ -233,7 +233,8 @@ def _dry_run(paths: list[str], config: Config, wanted: IndexOptions, *, as_json:
                 turns or "",
                 escape_name(project or ""),
                 escape_path(_near(report.path)),
-                report.reason or _list_keys(report),
+                report.reason
+                or one_line(", ".join(f"{name}={keys.replace(', ', '|')}" for name, keys in report.keys.items())),
             ]
             for report, turns, project in found
             if report not in unchanged
@@ -247,11 +248,6 @@ def _dry_run(paths: list[str], config: Config, wanted: IndexOptions, *, as_json:
     if not found:
         click.echo("There is no file in it that could be a conversation.", err=True)
     return DONE if is_any_read else NOTHING
-
-
-def _list_keys(report: FileReport) -> str:
-    """Return the keys by which a file of unknown shape is read."""
-    return one_line(", ".join(f"{name}={keys.replace(', ', '|')}" for name, keys in report.keys.items()))
 
 
 def _list_maps(reports: Iterable[FileReport]) -> list[str]:

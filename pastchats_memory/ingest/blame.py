@@ -57,7 +57,9 @@ class FileNames(NamedTuple):
             own = {name for one in self.relative for name in _list_below(f"{self.root}/{one}", project)}
             return not own.isdisjoint(_list_inside(whole, project, folder))
         return self._has_end(whole, project, folder) and (
-            project == self.project or self._is_known_as(project) or self._is_clone_at(folder)
+            project == self.project
+            or any(one.rpartition("/")[2] == project for one in self.repository)
+            or (folder is not None and not self.repository.isdisjoint(identify_repository(folder)))
         )
 
     def may_match(self, path: str, _project: str, folder: str | None) -> bool:
@@ -77,12 +79,6 @@ class FileNames(NamedTuple):
             return True
         is_renamed = not _list_below(whole, project)
         return is_renamed and any("/" in name and whole.endswith(f"/{name}") for name in self.relative)
-
-    def _is_known_as(self, project: str) -> bool:
-        return any(one.rpartition("/")[2] == project for one in self.repository)
-
-    def _is_clone_at(self, folder: str | None) -> bool:
-        return folder is not None and not self.repository.isdisjoint(identify_repository(folder))
 
 
 def _complete(path: str, folder: str | None) -> tuple[str, str | None]:

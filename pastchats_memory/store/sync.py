@@ -304,21 +304,6 @@ def _sorted(parts: Sequence[Body]) -> list[Body]:
     return sorted(parts, key=lambda part: orjson.dumps(part, option=orjson.OPT_SORT_KEYS))
 
 
-def tasks(database: Database) -> Iterator[Body]:
-    """Yield all tasks as `export` writes them."""
-    return interchange.export_tasks(database)
-
-
-def task(database: Database, identity: str) -> Body | None:
-    """Return a task as `export` writes it, or None."""
-    return interchange.export_task(database, identity)
-
-
-def is_forgotten_task(tombstones: Tombstones, body: Body) -> bool:
-    """Return whether a task was added again by hand after it had been forgotten: it stays on this machine."""
-    return tombstones.has_task(body["identity"], body["title"], body["description"])
-
-
 def task_vectors(database: Database, identity: str) -> dict[str, str]:
     """Return the vectors of a task's texts, by the hexadecimal text_hash."""
     return {

@@ -20,6 +20,7 @@ from pastchats_memory.model import Prompt
 from pastchats_memory.redact import redact_json
 from pastchats_memory.store import sources, sync, tombstone_transfer, turns, vectors
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.interchange import export_task
 from pastchats_memory.store.sync import SyncRecord
 from pastchats_memory.store.tasks import TaskWriter
 from pastchats_memory.store.vector_columns import length
@@ -275,7 +276,7 @@ def take_tasks(database: Database, session: ModelSession, records: Sequence[Json
     writer, stored = TaskWriter(database, session, ready), 0
     for record in records:
         body: Body = redact_json(record["body"])
-        here = sync.task(database, body["identity"])
+        here = export_task(database, body["identity"])
         if here is not None and sync.task_digest(here) == sync.task_digest(body):
             continue
         if here is None or _weigh_task(body) > _weigh_task(here):

@@ -13,6 +13,7 @@ from pastchats_memory.files.exclusion import SharingLimits
 from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.store import sync
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.interchange import export_tasks
 from pastchats_memory.store.sync import SyncFile, SyncFolder, SyncRecord
 from pastchats_memory.store.tombstones import Tombstones
 from pastchats_memory.sync import folder as files
@@ -148,10 +149,11 @@ class _NewRecords:
 
     def _list_tasks(self) -> Iterator[Json]:
         tombstones = Tombstones(self._database)
-        for body in sync.tasks(self._database):
+        for body in export_tasks(self._database):
             identity, digest = body["identity"], sync.task_digest(body)
             may_leave = self._is_new("task", identity, digest) and self._may_leave(body["project"], body["source_path"])
-            if may_leave and not sync.is_forgotten_task(tombstones, body):
+            # A task that was added again by hand after it had been forgotten stays on this machine.
+            if may_leave and not tombstones.has_task(identity, body["title"], body["description"]):
                 named = _name_machine(body, self._host)
                 yield _build_record(
                     "task", identity, digest, body=named, vectors=sync.task_vectors(self._database, identity)
@@ -190,7 +192,7 @@ def _find_outdated(database: Database, known: SyncFolder, limits: SharingLimits)
     }
     tasks = {
         body["identity"]: (sync.task_digest(body), limits.keep_here(body["project"], body["source_path"]))
-        for body in sync.tasks(database)
+        for body in export_tasks(database)
     }
     judgements = {
         identity: (sync.digest_of(body), limits.keep_here(body["project"]))

@@ -162,11 +162,6 @@ def find_place(command: str, project: str) -> str:
     return find_folder(command, project) or (shorten_path(named[1], project).rstrip("/") if named else "")
 
 
-def is_denied(result: str) -> bool:
-    """Check whether an agent's client did not run a command at all."""
-    return _DENIED.match(result.lstrip()) is not None
-
-
 def find_cause(command: str, result: str, project: str) -> FailureCause | None:
     """Return why a command failed; None if the result tells nothing about the command itself.
 
@@ -175,7 +170,7 @@ def find_cause(command: str, result: str, project: str) -> FailureCause | None:
     lines = [line for line in map(str.strip, result[:LONGEST].split("\n")) if line and not _EXIT_CODE.match(line)]
     parts = split_command(command)
     is_check = classify_check(command) is not None
-    if not lines or not parts or is_denied(result):
+    if not lines or not parts or (_DENIED.match(result.lstrip()) is not None):
         return None
     misplaced = _find_misplaced(parts, lines)
     if misplaced or (is_check and not _NOT_RUN.search(result)):

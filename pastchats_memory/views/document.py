@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from pastchats_memory.episodes.conversation import StoredConversation, StoredEpisode
 from pastchats_memory.model import Hit, Item
+from pastchats_memory.text.data_file import read_text
 from pastchats_memory.text.display import escape_name, format_time, one_line, remove_controls
 from pastchats_memory.text.excerpt import excerpt
 from pastchats_memory.views.page_markdown import quote_markdown, quote_output, render_html
@@ -15,27 +16,7 @@ from pastchats_memory.views.text import format_citation, note_citation, render_o
 
 TITLE_WIDTH = 100
 """Characters."""
-STYLE = """
-:root { color-scheme: light dark; --ink: #1f2328; --paper: #fff; --line: #d8dee4; --soft: #f6f8fa; --faint: #59636e;
-  --worked: #1a7f37; --failed: #cf222e; --mixed: #9a6700; --stopped: #3f5876; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --paper: #0d1117; --line: #30363d; --soft: #161b22;
-  --faint: #9198a1; --worked: #3fb950; --failed: #f85149; --mixed: #d29922; --stopped: #a9c0de; } }
-body { font: 16px/1.55 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 46rem;
-  margin: 0 auto; padding: 1rem; overflow-wrap: anywhere; }
-h1 { font-size: 1.4rem; line-height: 1.3; } h2 { font-size: 1rem; margin: 2.2rem 0 .6rem; padding-top: 1rem;
-  border-top: 1px solid var(--line); }
-.facts, .source { color: var(--faint); font-size: .85rem; margin: .2rem 0; }
-.outcome { font-weight: 600; } .worked { color: var(--worked); } .failed { color: var(--failed); }
-.mixed { color: var(--mixed); } .stopped { color: var(--stopped); }
-.turn { margin: .8rem 0; padding: .1rem .9rem; border-radius: .6rem; border: 1px solid var(--line); }
-.user { background: var(--soft); } .aside { opacity: .85; border-style: dashed; }
-.head { font-size: .85rem; color: var(--faint); margin: .5rem 0; } .head b { color: var(--ink); }
-.text h1, .text h2, .text h3 { font-size: 1rem; border: 0; margin: 1rem 0 .4rem; padding: 0; }
-pre { overflow-x: auto; background: var(--soft); border: 1px solid var(--line); border-radius: .4rem; padding: .7rem;
-  font-size: .85rem; line-height: 1.4; overflow-wrap: normal; } code { font-family: ui-monospace, monospace; }
-table { border-collapse: collapse; display: block; overflow-x: auto; } td, th { border: 1px solid var(--line);
-  padding: .2rem .5rem; } summary { cursor: pointer; padding: .5rem 0; }
-"""
+STYLE = "\n" + read_text(__file__, "document.css")
 POLICY = (
     "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-"
     + b64encode(sha256(STYLE.encode()).digest()).decode()

@@ -12,6 +12,7 @@ from pastchats_memory.config import Config
 from pastchats_memory.memory import Memory
 from pastchats_memory.store import sync
 from pastchats_memory.store.database import open_database
+from pastchats_memory.store.interchange import export_tasks
 from pastchats_memory.store.tombstones import Tombstones
 from pastchats_memory.sync import FolderAccess, SyncReport, keys
 from pastchats_memory.sync.keys import Signature
@@ -101,10 +102,10 @@ class Machine:
                 "turns": sorted((identity, digest) for identity, _, _, digest in sync.turn_versions(database)),
                 "tasks": sorted(
                     (body["identity"], sync.task_digest(body))
-                    for body in sync.tasks(database)
-                    if not sync.is_forgotten_task(
-                        Tombstones(database), body
-                    )  # added again by hand: it stays on its machine
+                    for body in export_tasks(database)
+                    if not Tombstones(database).has_task(  # added again by hand: it stays on its machine
+                        body["identity"], body["title"], body["description"]
+                    )
                 ),
                 "judgements": {
                     identity: {name: value for name, value in body.items() if name != "judged_at"}

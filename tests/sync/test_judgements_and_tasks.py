@@ -6,6 +6,7 @@ from machines import Machine
 
 from pastchats_memory.store import sync
 from pastchats_memory.store.database import open_database
+from pastchats_memory.store.interchange import export_tasks
 from pastchats_memory.tasks.edit import Change
 
 ASKED = "Why do the webhook retries of the billing service pile up at night?"
@@ -81,7 +82,7 @@ def tasks_of(machine: Machine) -> list[tuple[str, str, list[str]]]:
     with open_database(machine.home / "memory.db") as database:
         return [
             (body["title"], body["status"], sorted(comment["content"] for comment in body["comments"]))
-            for body in sync.tasks(database)
+            for body in export_tasks(database)
         ]
 
 

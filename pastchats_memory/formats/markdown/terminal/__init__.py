@@ -213,7 +213,9 @@ def _split_blocks(lines: list[str]) -> Iterator[Section]:
     for number, line in enumerate(lines, start=1):
         folded = _FOLDED.match(line) is not None
         behind = mark == RESULT and not block[-1]
-        prompt = _PROMPT.match(line) or _match_user_command(lines, number)
+        prompt = _PROMPT.match(line) or (
+            _BANG.match(lines[number - 1].rstrip()) if _RESULT.match("".join(lines[number : number + 1])) else None
+        )
         answer = None if folded else _ANSWER.match(line) or (_BARE_CALL.match(line) if behind else None)
         is_called = mark in CALLING and bool(CALLING[mark].match(block[0]))
         fault = None if is_called else _FAULT.match(line)
@@ -258,11 +260,6 @@ def _text_above_rule(block: list[str]) -> str:
     text = "\n".join(block).strip()
     above, _, last = text.rpartition("\n")
     return above.rstrip() if _RULE.match(last) else text
-
-
-def _match_user_command(lines: list[str], number: int) -> re.Match[str] | None:
-    """Match a user's command on a line with its output below."""
-    return _BANG.match(lines[number - 1].rstrip()) if _RESULT.match("".join(lines[number : number + 1])) else None
 
 
 def _parse_output(text: str) -> ToolResult:

@@ -12,9 +12,10 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from pastchats_memory.config.schema import KEYS, absolute
+from pastchats_memory.config.schema import KEYS, NOTHING, absolute
+from pastchats_memory.config.schema import Config as Config
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.folders import DATABASE_VARIABLE, FOLDER, find_base_folder, find_state_folder
 from pastchats_memory.files.stored_path import resolve_path
@@ -29,78 +30,6 @@ PREFIX = "PASTCHATS_MEMORY_"
 LONGEST_PATH = 4096
 """Characters: longer paths name no folder, and listing their parents takes time with the square of the length."""
 OPENAI = "https://api.openai.com/"
-NOTHING: Mapping[str, Any] = MappingProxyType({})
-
-
-class Config(NamedTuple):
-    """The effective configuration."""
-
-    database: Path
-    caches: tuple[Path, ...] = ()
-    """Folders of models: our own, then huggingface_hub's, which is only read."""
-    model: str | None = None
-    endpoint: str | None = None
-    """Base URL of an OpenAI-compatible server; None: no text leaves the machine."""
-    api_key: str | None = None
-    threads: int | None = None
-    """Threads of the model; None for one per core."""
-    chat_endpoint: str | None = None
-    """Base URL of an OpenAI-compatible server to which `serve` passes chats on; None: to none."""
-    chat_api_key: str | None = None
-    chat_timeout: int = 300
-    """Seconds without a byte from that server."""
-    judge_command: tuple[str, ...] = ()
-    """Program, with arguments, that labels episodes: it reads a question on stdin and prints the answer."""
-    judge_endpoint: str | None = None
-    """Base URL of an OpenAI-compatible server that labels episodes instead; None: none does."""
-    judge_model: str | None = None
-    """Name of the model there."""
-    judge_api_key: str | None = None
-    judge_timeout: int = 120
-    """Seconds that a label may take."""
-    judge_after_sessions: int = 0
-    """Episodes that are labelled after a session at most; 0 switches it off."""
-    server_token: str | None = None
-    """Token that the clients of `serve` must send."""
-    team: bool = False
-    """Whether recall also answers from the local copy of the team's memory."""
-    team_endpoint: str | None = None
-    """The team's server: an address of PostgreSQL or Milvus, or a file of Milvus Lite; None: nothing is shared."""
-    team_token: str | None = None
-    """PostgreSQL's password, or Milvus's token or `user:password`."""
-    team_author: str | None = None
-    """Name under which turns are shared with Milvus; None for the name of the user's account."""
-    team_projects: tuple[str, ...] = ()
-    """Projects of the others that `team pull` copies; empty for all."""
-    team_days: int | None = None
-    """Age of the oldest turn that `team pull` copies; None for any."""
-    roots: tuple[str, ...] = ()
-    """Folders of transcripts in addition to the usual ones."""
-    models: Mapping[str, Mapping[str, Any]] = NOTHING
-    """Models that the user described, by name."""
-    chunk_size: int = 1500
-    """Characters of a part of a note."""
-    overlap: int = 2
-    """Lines that two parts of a note share."""
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    note_folders: tuple[str, ...] = ()
-    formats: Mapping[str, Mapping[str, str]] = NOTHING
-    """Maps of keys for JSON of unknown shape, by name, as `index --map` takes one."""
-    budget: int = 1500
-    """Tokens of a recall block."""
-    threshold: float | None = None
-    min_similarity: float | None = None
-    private: bool = False
-    """The project's text is recalled only inside it."""
-    origins: Mapping[str, str] = NOTHING
-    """Where the value of each key comes from, for keys without their default."""
-    warnings: tuple[str, ...] = ()
-    """Ignored settings of the project's file, each with the reason."""
-
-    def __repr__(self) -> str:
-        """Leave the values out, since some are secret."""
-        return f"Config({self.database})"
 
 
 def from_home(path: str) -> str:

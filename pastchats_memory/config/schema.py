@@ -1,11 +1,11 @@
-"""Define every key of the configuration: its values, and which files may set it."""
+"""Define the configuration: every key with its value, its default, and which files may set it."""
 
 import os
 import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 Parse = Callable[[Any], Any]
 """A value of TOML, or a text of the environment, to the value that counts. Raises ValueError with what is wanted."""
@@ -21,6 +21,8 @@ class Key(NamedTuple):
     """A path, in a file relative to the file's folder."""
     variable: str | None = None
     """Its part of the variable's name, where that is not the key in capitals; empty for no variable."""
+    name: str = ""
+    """Its name, where that is not the name of the field."""
 
 
 def _whole(least: int) -> Parse:
@@ -138,44 +140,89 @@ def _named(name: str, key: str, text: Any) -> str:
         raise ValueError(f"in {name}.{key} {fault}") from fault
 
 
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+OwnText = Annotated[str | None, Key(_text, is_own=True)]
+
+
+class Config(NamedTuple):
+    """The effective configuration."""
+
+    database: Annotated[Path, Key(_text, is_own=True, is_path=True, variable="DB")]
+    caches: Annotated[tuple[Path, ...], Key(_text, is_own=True, is_path=True, name="cache")] = ()
+    """Folders of models: our own, then huggingface_hub's, which is only read."""
+    model: OwnText = None
+    endpoint: OwnText = None
+    """Base URL of an OpenAI-compatible server; None: no text leaves the machine."""
+    api_key: OwnText = None
+    threads: Annotated[int | None, Key(_whole(1), is_own=True)] = None
+    """Threads of the model; None for one per core."""
+    chat_endpoint: OwnText = None
+    """Base URL of an OpenAI-compatible server to which `serve` passes chats on; None: to none."""
+    chat_api_key: OwnText = None
+    chat_timeout: Annotated[int, Key(_whole(1), is_own=True)] = 300
+    """Seconds without a byte from that server."""
+    judge_command: Annotated[tuple[str, ...], Key(_command, is_own=True)] = ()
+    """Program, with arguments, that labels episodes: it reads a question on stdin and prints the answer."""
+    judge_endpoint: OwnText = None
+    """Base URL of an OpenAI-compatible server that labels episodes instead; None: none does."""
+    judge_model: OwnText = None
+    """Name of the model there."""
+    judge_api_key: OwnText = None
+    judge_timeout: Annotated[int, Key(_whole(1), is_own=True)] = 120
+    """Seconds that a label may take."""
+    judge_after_sessions: Annotated[int, Key(_whole(0), is_own=True)] = 0
+    """Episodes that are labelled after a session at most; 0 switches it off."""
+    server_token: Annotated[str | None, Key(_text, is_own=True, variable="TOKEN")] = None
+    """Token that the clients of `serve` must send."""
+    team: Annotated[bool, Key(_switch, is_own=True)] = False
+    """Whether recall also answers from the local copy of the team's memory."""
+    team_endpoint: Annotated[str | None, Key(_text, is_own=True, is_path=True)] = None
+    """The team's server: an address of PostgreSQL or Milvus, or a file of Milvus Lite; None: nothing is shared."""
+    team_token: OwnText = None
+    """PostgreSQL's password, or Milvus's token or `user:password`."""
+    team_author: OwnText = None
+    """Name under which turns are shared with Milvus; None for the name of the user's account."""
+    team_projects: Annotated[tuple[str, ...], Key(_texts, is_own=True)] = ()
+    """Projects of the others that `team pull` copies; empty for all."""
+    team_days: Annotated[int | None, Key(_whole(1), is_own=True)] = None
+    """Age of the oldest turn that `team pull` copies; None for any."""
+    roots: Annotated[tuple[str, ...], Key(_texts, is_own=True, is_path=True)] = ()
+    """Folders of transcripts in addition to the usual ones."""
+    models: Annotated[Mapping[str, Mapping[str, Any]], Key(_models, is_own=True, is_path=True, variable="")] = NOTHING
+    """Models that the user described, by name."""
+    chunk_size: Annotated[int, Key(_whole(100))] = 1500
+    """Characters of a part of a note."""
+    overlap: Annotated[int, Key(_whole(0))] = 2
+    """Lines that two parts of a note share."""
+    include: Annotated[tuple[str, ...], Key(_texts)] = ()
+    exclude: Annotated[tuple[str, ...], Key(_texts)] = ()
+    note_folders: Annotated[tuple[str, ...], Key(_texts)] = ()
+    formats: Annotated[Mapping[str, Mapping[str, str]], Key(_formats, is_own=True, variable="")] = NOTHING
+    """Maps of keys for JSON of unknown shape, by name, as `index --map` takes one."""
+    budget: Annotated[int, Key(_whole(1))] = 1500
+    """Tokens of a recall block."""
+    threshold: Annotated[float | None, Key(_share(0))] = None
+    min_similarity: Annotated[float | None, Key(_share(-1))] = None
+    private: Annotated[bool, Key(_truth, variable="")] = False
+    """The project's text is recalled only inside it."""
+    origins: Mapping[str, str] = NOTHING
+    """Where the value of each key comes from, for keys without their default."""
+    warnings: tuple[str, ...] = ()
+    """Ignored settings of the project's file, each with the reason."""
+
+    def __repr__(self) -> str:
+        """Leave the values out, since some are secret."""
+        return f"Config({self.database})"
+
+
 KEYS: Mapping[str, Key] = MappingProxyType(
     {
-        "database": Key(_text, is_own=True, is_path=True, variable="DB"),
-        "cache": Key(_text, is_own=True, is_path=True),
-        "roots": Key(_texts, is_own=True, is_path=True),
-        "model": Key(_text, is_own=True),
-        "models": Key(_models, is_own=True, is_path=True, variable=""),
-        "endpoint": Key(_text, is_own=True),
-        "api_key": Key(_text, is_own=True),
-        "threads": Key(_whole(1), is_own=True),
-        "chat_endpoint": Key(_text, is_own=True),
-        "chat_api_key": Key(_text, is_own=True),
-        "chat_timeout": Key(_whole(1), is_own=True),
-        "judge_command": Key(_command, is_own=True),
-        "judge_endpoint": Key(_text, is_own=True),
-        "judge_model": Key(_text, is_own=True),
-        "judge_api_key": Key(_text, is_own=True),
-        "judge_timeout": Key(_whole(1), is_own=True),
-        "judge_after_sessions": Key(_whole(0), is_own=True),
-        "server_token": Key(_text, is_own=True, variable="TOKEN"),
-        "team": Key(_switch, is_own=True),
-        "team_endpoint": Key(_text, is_own=True, is_path=True),
-        "team_token": Key(_text, is_own=True),
-        "team_author": Key(_text, is_own=True),
-        "team_projects": Key(_texts, is_own=True),
-        "team_days": Key(_whole(1), is_own=True),
-        "chunk_size": Key(_whole(100)),
-        "overlap": Key(_whole(0)),
-        "include": Key(_texts),
-        "exclude": Key(_texts),
-        "note_folders": Key(_texts),
-        "formats": Key(_formats, is_own=True, variable=""),
-        "budget": Key(_whole(1)),
-        "threshold": Key(_share(0)),
-        "min_similarity": Key(_share(-1)),
-        "private": Key(_truth, variable=""),
+        detail.name or name: detail
+        for name, annotation in Config.__annotations__.items()
+        for detail in getattr(annotation, "__metadata__", ())
     }
 )
+"""What the files and the environment may set, by name."""
 
 
 def absolute(value: Any, folder: Path) -> Any:

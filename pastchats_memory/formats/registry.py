@@ -6,13 +6,14 @@ Every function that returns formats raises BrokenFormat if a package of a format
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache, reduce
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
 from pastchats_memory.errors import BrokenFormat, UsageFault
 from pastchats_memory.formats.base.format import CERTAIN, Format, load
+from pastchats_memory.text.data_file import read_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,71 +26,10 @@ if TYPE_CHECKING:
 ENTRY_POINTS = "pastchats_memory.formats"
 """The group of entry points, such as `mytool = "my_package:MYTOOL"`, by which other packages add formats."""
 
-BUILT_IN = {
-    "claude-code": "agents.claude_code:CLAUDE_CODE",
-    "codex": "agents.codex:CODEX",
-    "gemini-cli": "agents.gemini:GEMINI_CLI",
-    "opencode": "agents.opencode:OPENCODE",
-    "cline": "agents.cline:CLINE",
-    "continue": "agents.continue_dev:CONTINUE_DEV",
-    "vscode-copilot-chat": "agents.copilot:VSCODE_COPILOT",
-    "copilot-cli": "agents.copilot:COPILOT_CLI",
-    "copilot-share": "agents.copilot:COPILOT_SHARE",
-    "cursor": "agents.cursor:CURSOR",
-    "cursor-ide": "agents.cursor:CURSOR_IDE",
-    "goose": "agents.goose:GOOSE",
-    "amp": "agents.amp:AMP",
-    "zed": "agents.zed:ZED",
-    "qwen-code": "agents.gemini:QWEN_CODE",
-    "droid": "agents.droid:DROID",
-    "pi": "agents.pi:PI",
-    "deepseek-harness": "agents.deepseek_harness:DEEPSEEK_HARNESS",
-    "amazon-q": "agents.amazon_q.conversation:AMAZON_Q",
-    "kiro-cli": "agents.amazon_q.kiro:KIRO_CLI",
-    "kiro": "agents.amazon_q.kiro_payloads:KIRO",
-    "antigravity": "agents.antigravity:ANTIGRAVITY",
-    "grok": "agents.grok:GROK",
-    "kimi": "agents.kimi:KIMI",
-    "managed-agents": "agents.managed_agents:MANAGED_AGENTS",
-    "hermes": "agents.hermes:HERMES",
-    "openhands": "agents.openhands:OPENHANDS",
-    "vibe": "agents.vibe:VIBE",
-    "crush": "agents.crush:CRUSH",
-    "devin": "agents.devin:DEVIN",
-    "qwenpaw": "agents.qwenpaw:QWENPAW",
-    "posit-assistant": "agents.posit_assistant:POSIT_ASSISTANT",
-    "llm-logs": "exports.llm:LLM_LOGS",
-    "gptme": "agents.gptme:GPTME",
-    "lm-studio": "exports.lm_studio:LM_STUDIO",
-    "aider": "agents.aider:AIDER",
-    "specstory": "markdown.specstory:SPECSTORY",
-    "codex-exec": "agents.codex.exec_log:CODEX_EXEC",
-    "plan-files": "agents.plan_files:PLAN_FILES",
-    "prompt-history": "agents.prompt_history:PROMPT_HISTORY",
-    "enveloped": "agents.enveloped:ENVELOPED",
-    "claude-ai": "exports.claude_ai:CLAUDE_AI",
-    "chatgpt": "exports.chatgpt:CHATGPT",
-    "open-webui": "exports.open_webui:OPEN_WEBUI",
-    "librechat": "exports.librechat:LIBRECHAT",
-    "openai-messages": "exports.openai_messages:OPENAI_MESSAGES",
-    "sharegpt": "exports.sharegpt:SHAREGPT",
-    "export": "exports.own:OWN_EXPORT",
-    "claude-tasks": "agents.claude_code.tasks:CLAUDE_TASKS",
-    "beads": "tasks.beads:BEADS",
-    "taskmaster": "tasks.taskmaster:TASKMASTER",
-    "github-issues": "tasks.github_issues:GITHUB_ISSUES",
-    "taskwarrior": "tasks.taskwarrior:TASKWARRIOR",
-    "trello": "tasks.trello:TRELLO",
-    "markdown": "markdown.dialogue:DIALOGUE",
-    "perplexity": "markdown.perplexity:PERPLEXITY",
-    "issue-files": "tasks.issue_files:ISSUE_FILES",
-    "checklist": "tasks.checklist:CHECKLIST",
-    "agent-log": "agents.agent_log:AGENT_LOG",
-    "messages": "generic:MESSAGES",
-    "scrollback": "markdown.terminal:SCROLLBACK",
-    "notes": "markdown.notes:NOTES",
-}
-"""Where each built-in format is defined, by name; files of equal confidence go to the first."""
+BUILT_IN: Mapping[str, str] = dict(
+    line.split() for line in read_text(__file__, "built_in.txt").splitlines() if not line.startswith("#")
+)
+"""Where each built-in format is defined, by name."""
 
 SHORT_NAMES = {"gemini": "gemini-cli", "qwen": "qwen-code", "copilot": "copilot-cli"}
 """Names that people use for agents."""

@@ -27,7 +27,7 @@ import click
 
 from pastchats_memory.cli import COMMANDS, GROUPS, program
 from pastchats_memory.formats.base.locations import Environment
-from pastchats_memory.formats.registry import BUILT_IN, load_format
+from pastchats_memory.formats.registry import BUILT_IN, VERIFIED, load_format
 from pastchats_memory.http.routes import ROUTES
 from pastchats_memory.memory import Memory
 
@@ -152,7 +152,7 @@ def render_formats() -> str:
         module = import_module(f"pastchats_memory.formats.{BUILT_IN[format_.name].partition(':')[0]}")
         rows.append(
             f"| `{format_.name}` | {format_.program or '–'} | {describe_files(module)} | {format_.version} "
-            f"| {format_.verified or '–'} | `{find_readme(module)}` |"
+            f"| {VERIFIED.get(format_.name) or format_.verified or '–'} | `{find_readme(module)}` |"
         )
         paths = merge_editors(map(str, format_.locations(environment)))
         if paths:

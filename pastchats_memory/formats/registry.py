@@ -26,10 +26,13 @@ if TYPE_CHECKING:
 ENTRY_POINTS = "pastchats_memory.formats"
 """The group of entry points, such as `mytool = "my_package:MYTOOL"`, by which other packages add formats."""
 
-BUILT_IN: Mapping[str, str] = dict(
-    line.split() for line in read_text(__file__, "built_in.txt").splitlines() if not line.startswith("#")
-)
+_ROWS = [
+    line.split(maxsplit=2) for line in read_text(__file__, "built_in.txt").splitlines() if not line.startswith("#")
+]
+BUILT_IN: Mapping[str, str] = {name: place for name, place, *_ in _ROWS}
 """Where each built-in format is defined, by name."""
+VERIFIED: Mapping[str, str] = {name: verified[0] for name, _, *verified in _ROWS if verified}
+"""What `Format.verified` says of a format of another package."""
 
 SHORT_NAMES = {"gemini": "gemini-cli", "qwen": "qwen-code", "copilot": "copilot-cli"}
 """Names that people use for agents."""

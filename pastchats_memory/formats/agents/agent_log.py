@@ -97,4 +97,4 @@ def _all_results_of(message: Json) -> Iterator[tuple[str, ToolResult]]:
         yield CODE, parse_output(message.get("content"))
 
 
-AGENT_LOG = Format("agent-log", 5, detect, _Session.read, is_specific=False, verified="2026-11")
+AGENT_LOG = Format("agent-log", 5, detect, _Session.read, is_specific=False)

@@ -94,5 +94,4 @@ AMP = Format(
     locations=places("{AMP_DATA_DIR:data/amp}/threads", "{editors}/globalStorage/sourcegraph.amp"),
     keeps_mtime=False,
     resume=resume_with("amp", "threads", "continue"),  # github.com/coder/registry/issues/748
-    verified="2026-11",
 )

@@ -130,5 +130,4 @@ ANTIGRAVITY = Format(
         *(f"{{home}}/.gemini/{name}/brain" for name in ("antigravity-cli", "antigravity", "antigravity-ide"))
     ),
     companions=named_after({SHORT: (FULL,)}),
-    verified="2026-11",
 )

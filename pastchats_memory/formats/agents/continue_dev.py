@@ -121,5 +121,4 @@ CONTINUE_DEV = Format(
     read=_Session.read,
     program="Continue",
     locations=places("{CONTINUE_GLOBAL_DIR:home/.continue}/sessions"),
-    verified="2026-11",
 )

@@ -110,6 +110,5 @@ CRUSH = Format(
     read=CrushSessions.read,
     program="Crush",
     locations=locations,
-    verified="2026-11",
     resume=resume_with("crush", "--session"),  # github.com/charmbracelet/crush/pull/2422, 2026-03
 )

@@ -93,5 +93,4 @@ DEEPSEEK_HARNESS = Format(
     read=_Session.read,
     program="DeepSeek Harness",
     locations=places("{DSH_HOME:home/.dsh}/sessions"),
-    verified="2026-11",
 )

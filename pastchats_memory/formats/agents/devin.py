@@ -68,6 +68,5 @@ DEVIN = Format(
     read=DevinSessions.read,
     program="Devin CLI",
     locations=locations,
-    verified="2026-11",
     resume=resume_with("devin", "--resume"),
 )

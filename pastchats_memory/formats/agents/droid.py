@@ -143,5 +143,4 @@ DROID = Format(
     locations=places(f"{{home}}/{SESSIONS}"),
     companions=ending_in(SESSIONS, SETTINGS),
     resume=resume_with("droid", "--resume"),  # https://docs.factory.ai/reference/cli-reference
-    verified="2026-11",
 )

@@ -60,4 +60,4 @@ def read(source: SourceFile) -> Iterator[Row]:
         yield from (row for row in format_.read(inner) if not isinstance(row, Checkpoint))
 
 
-ENVELOPED = Format(name="enveloped", version=1, detect=detect, read=read, verified="2026-11")
+ENVELOPED = Format(name="enveloped", version=1, detect=detect, read=read)

@@ -187,5 +187,4 @@ GOOSE = Format(
     locations=locations,
     # https://block.github.io/goose/docs/guides/goose-cli-commands
     resume=resume_with("goose", "session", "--resume", "--session-id"),
-    verified="2026-11",
 )

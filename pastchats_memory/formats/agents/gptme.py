@@ -133,5 +133,4 @@ GPTME = Format(
     program="gptme",
     locations=locations,
     companions=named_after({LOG: DERIVED}),
-    verified="2026-11",
 )

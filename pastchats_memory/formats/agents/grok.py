@@ -184,5 +184,4 @@ GROK = Format(
     locations=places("{GROK_HOME:home/.grok}/sessions"),
     companions=named_after({UPDATES: (SENT, SUMMARY)}),
     resume=resume_with("grok", "--resume"),  # https://docs.x.ai/build/features/sessions
-    verified="2026-11",
 )

@@ -164,5 +164,4 @@ HERMES = Format(
     program="Hermes",
     locations=places("{HERMES_HOME:home/.hermes}/state.db"),
     resume=resume_with("hermes", "--resume"),  # https://hermes-agent.nousresearch.com/docs/user-guide/cli
-    verified="2026-11",
 )

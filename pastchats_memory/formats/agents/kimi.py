@@ -200,5 +200,4 @@ KIMI = Format(
     locations=places("{KIMI_CODE_HOME:home/.kimi-code}/sessions", "{home}/.kimi/sessions"),
     companions=named_after({WIRE: (SENT,), AGENTS: (STATE,)}),
     resume=resume_with("kimi", "--session"),  # https://moonshotai.github.io/kimi-code/en/guides/sessions
-    verified="2026-11",
 )

@@ -59,4 +59,4 @@ class _Session(AgentSession):
             self.builder.add_result(text_of(record.get(RESULTS[kind])), output, at)
 
 
-MANAGED_AGENTS = Format("managed-agents", 2, detect, _Session.read, program="Claude Managed Agents", verified="2026-11")
+MANAGED_AGENTS = Format("managed-agents", 2, detect, _Session.read, program="Claude Managed Agents")

@@ -197,5 +197,4 @@ OPENHANDS = Format(
     dialect=lambda: DIALECT,
     companions=Companions((EVENT,), read_with, hidden_in),
     resume=resume_with("openhands", "--resume"),  # https://docs.openhands.dev/openhands/usage/cli/resume
-    verified="2026-11",
 )

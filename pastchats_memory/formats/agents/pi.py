@@ -138,5 +138,4 @@ PI = Format(
     program="pi, OpenClaw",
     locations=places("{home}/.pi/agent/sessions", "{OPENCLAW_STATE_DIR:home/.openclaw}/agents/*/sessions"),
     resume=lambda session: ["pi", "--session", str(session.path)],  # github.com/tiann/hapi/pull/1206
-    verified="2026-11",
 )

@@ -37,4 +37,4 @@ def read(source: SourceFile) -> Iterator[Turn]:
     yield Turn("assistant", content, *place, name, time, kind="plan", metadata={"title": title} if title else {})
 
 
-PLAN_FILES = Format("plan-files", 1, detect, read, kinds=frozenset({"notes"}), verified="2026-11")
+PLAN_FILES = Format("plan-files", 1, detect, read, kinds=frozenset({"notes"}))

@@ -72,5 +72,4 @@ POSIT_ASSISTANT = Format(
     program="Posit Assistant",
     locations=places("{home}/.posit/assistant/workspaces"),
     companions=named_after({MESSAGES: (TREE, SHOWN)}),
-    verified="2026-11",
 )

@@ -75,4 +75,4 @@ def _insert_pasted(text: str, fields: Json) -> str:
     return _PASTED.sub(lambda found: contents.get(found[1]) or found[0], text)
 
 
-PROMPT_HISTORY = Format("prompt-history", 3, detect, read, fidelity=PROMPTS, verified="2026-11")
+PROMPT_HISTORY = Format("prompt-history", 3, detect, read, fidelity=PROMPTS)

@@ -49,5 +49,4 @@ QWENPAW = Format(
     read=_Session.read,
     program="QwenPaw",
     locations=places("{home}/.copaw/workspaces", "{home}/.qwenpaw/workspaces"),
-    verified="2026-11",
 )

@@ -176,6 +176,5 @@ VIBE = Format(
     program="Mistral Vibe",
     locations=places("{VIBE_HOME:home/.vibe}/logs/session"),
     companions=Companions((META, MESSAGES), read_with, hidden_in),
-    verified="3.0.3, 2026-11",
     resume=resume_with("vibe", "--resume"),  # deepwiki.com/mistralai/mistral-vibe/3.1-cli-interface-(vibe)
 )

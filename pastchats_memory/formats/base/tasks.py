@@ -24,11 +24,10 @@ def task_format(
     detect: Callable[[SourceFile], int],
     read: TaskReader,
     *,
-    verified: str,
     is_specific: bool = True,
 ) -> Format:
     """Return the format of files that hold tasks alone."""
-    return Format(name, version, detect, read, frozenset({"tasks"}), verified=verified, is_specific=is_specific)
+    return Format(name, version, detect, read, frozenset({"tasks"}), is_specific=is_specific)
 
 
 def one_line(text: str) -> str:

@@ -134,6 +134,4 @@ def _add_document(builder: SessionBuilder, title: str, text: str, at: Position) 
         builder.add_turn("tool", "result", f"{title}\n\n{truncate_middle(text.strip())}".strip(), at)
 
 
-CLAUDE_AI = ClaudeAi().as_format(
-    "claude-ai", 4, service="claude-ai", locations=in_downloads("data-20??-*.zip"), verified="2026-11"
-)
+CLAUDE_AI = ClaudeAi().as_format("claude-ai", 4, service="claude-ai", locations=in_downloads("data-20??-*.zip"))

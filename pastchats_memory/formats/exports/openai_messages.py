@@ -124,4 +124,4 @@ def _texts(message: Json) -> list[str]:
     return [text for text in texts if text]
 
 
-OPENAI_MESSAGES = OpenAiMessages().as_format("openai-messages", 4, verified="2026-11")
+OPENAI_MESSAGES = OpenAiMessages().as_format("openai-messages", 4)

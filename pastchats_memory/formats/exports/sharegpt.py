@@ -82,4 +82,4 @@ def _add_calls(builder: SessionBuilder, text: str) -> None:
         builder.add_call("", text_of(call.get("name")) or "tool", call.get("arguments"))
 
 
-SHAREGPT = ShareGpt().as_format("sharegpt", 3, verified="2026-11")
+SHAREGPT = ShareGpt().as_format("sharegpt", 3)

@@ -100,4 +100,4 @@ def _comments_of(issue: Json) -> Iterator[Comment]:
         yield Comment(reason, text_of(issue.get("assignee")), iso_utc(issue.get("closed_at")))
 
 
-BEADS = tasks.task_format(FORMAT, 1, has_record(_is_issue), read, verified="2026-11")
+BEADS = tasks.task_format(FORMAT, 1, has_record(_is_issue), read)

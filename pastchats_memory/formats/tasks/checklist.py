@@ -201,4 +201,4 @@ def _read_todo_txt(source: SourceFile) -> Iterator[Task]:
         )
 
 
-CHECKLIST = task_format(FORMAT, 6, detect, read, verified="2026-11", is_specific=False)
+CHECKLIST = task_format(FORMAT, 6, detect, read, is_specific=False)

@@ -105,4 +105,4 @@ def _task(issue: Json, line: int, cwd: str) -> Task:
     )
 
 
-GITHUB_ISSUES = task_format(FORMAT, 4, detect, read, verified="2026-11")
+GITHUB_ISSUES = task_format(FORMAT, 4, detect, read)

@@ -145,4 +145,4 @@ def _split_sections(body: list[str], title: str) -> tuple[str, list[str]]:
     return whole, [text for text in texts if text]
 
 
-ISSUE_FILES = tasks.task_format(FORMAT, 4, detect, read, verified="2026-11", is_specific=False)
+ISSUE_FILES = tasks.task_format(FORMAT, 4, detect, read, is_specific=False)

@@ -85,4 +85,4 @@ def _task(fields: Json, native_id: str, metadata: Json, links: list[TaskLink], p
     )
 
 
-TASKMASTER = tasks.task_format(FORMAT, 3, detect, read, verified="2026-11")
+TASKMASTER = tasks.task_format(FORMAT, 3, detect, read)

@@ -64,4 +64,4 @@ def _task(fields: Json, line: int, cwd: str) -> Task:
     )
 
 
-TASKWARRIOR = task_format(FORMAT, 1, detect, read, verified="2026-11")
+TASKWARRIOR = task_format(FORMAT, 1, detect, read)

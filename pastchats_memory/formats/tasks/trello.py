@@ -97,4 +97,4 @@ def _created(own_id: str) -> str | None:
     return iso_utc(int(digits, 16)) if len(digits) == TIME.stop and not set(digits) - set("0123456789abcdef") else None
 
 
-TRELLO = task_format(FORMAT, 1, detect, read, verified="2026-11")
+TRELLO = task_format(FORMAT, 1, detect, read)

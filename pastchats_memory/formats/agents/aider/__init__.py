@@ -18,5 +18,4 @@ AIDER = Format(
     detect=confident(matches, CERTAIN),
     read=read,
     locations=places(*(f"{{home}}/{place}{HISTORY}" for place in PLACES)),
-    verified="0.86.2, 2026-11",
 )

@@ -137,5 +137,4 @@ AMAZON_Q = Format(
         *(f"{{{root}}}/{name}/data.sqlite3" for root in ("data", "programs") for name in ("amazon-q", "kiro-cli"))
     ),
     dialect=lambda: DIALECT,
-    verified="2026-11",
 )

@@ -87,5 +87,4 @@ KIRO_CLI = Format(
     dialect=lambda: DIALECT,
     companions=ending_in(SESSIONS, ".json"),
     resume=resume_with("kiro-cli", "chat", "--resume-id"),  # kiro.dev/docs/cli/chat/session-management
-    verified="2026-11",
 )

@@ -79,5 +79,4 @@ KIRO = Format(
     locations=locations,
     dialect=lambda: DIALECT,
     companions=named_after({MESSAGES: (SESSION,)}),
-    verified="2026-11",
 )

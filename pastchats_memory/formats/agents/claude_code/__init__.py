@@ -57,6 +57,5 @@ CLAUDE_CODE = Format(
     companions=ending_in("/projects/", ".meta.json", "tool-results"),
     hooks=HOOKS,
     dialect=lambda: load("agents.claude_code.dialect:DIALECT"),
-    verified="2.1.266, 2026-11",
     resume=resume_with("claude", "--resume"),  # https://code.claude.com/docs/en/cli-reference
 )

@@ -46,6 +46,4 @@ def read(source: SourceFile) -> Iterator[Task | Unreadable]:
         yield task_of_list(fields, source.path.parent.name, word_of(fields.get("id")), line=1)
 
 
-CLAUDE_TASKS = Format(
-    "claude-tasks", 2, confident(matches, 90), read, kinds=frozenset({"tasks"}), verified="2.1.220, 2026-11"
-)
+CLAUDE_TASKS = Format("claude-tasks", 2, confident(matches, 90), read, kinds=frozenset({"tasks"}))

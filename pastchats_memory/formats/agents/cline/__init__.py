@@ -30,5 +30,4 @@ CLINE = Format(
     program="Cline, Roo Code, Kilo Code",
     locations=locations,
     companions=Companions(hidden_in=hidden_in),
-    verified="2026-11",
 )

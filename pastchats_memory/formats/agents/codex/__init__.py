@@ -37,7 +37,6 @@ CODEX = Format(
     locations=places("{CODEX_HOME:home/.codex}/sessions", "{CODEX_HOME:home/.codex}/archived_sessions"),
     hooks=HOOKS,
     dialect=lambda: load("agents.codex.dialect:DIALECT"),
-    verified="0.150.0, 2026-11",
     resume=resume_with("codex", "resume"),  # `codex resume --help`, from 0.39 on
     packed=".zst",  # of sessions that were not used for a while
 )

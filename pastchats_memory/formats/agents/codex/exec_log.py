@@ -218,4 +218,4 @@ def _parse_output(fields: Json) -> ToolResult:
     return ToolResult(text_of(fields.get("aggregated_output")), code, failed=bool(code))
 
 
-CODEX_EXEC = Format(name="codex-exec", version=4, detect=confident(matches, 90), read=read, verified="0.106.0, 2026-11")
+CODEX_EXEC = Format(name="codex-exec", version=4, detect=confident(matches, 90), read=read)

@@ -35,7 +35,6 @@ COPILOT_CLI = Format(
     ),
     hooks=HOOKS,
     dialect=lambda: load("agents.copilot.dialect:DIALECT"),
-    verified="1.0.10, 2026-11",
     # https://github.com/github/copilot-cli/issues/3458
     resume=lambda session: ["copilot", f"--resume={session.conversation_id}"],
 )
@@ -46,7 +45,6 @@ COPILOT_SHARE = Format(
     detect=confident(deferred("agents.copilot.share:matches_share"), CERTAIN),
     read=deferred("agents.copilot.share:SharedSession.read"),
     fidelity=1,
-    verified="2026-11",
 )
 
 VSCODE_COPILOT = Format(
@@ -62,5 +60,4 @@ VSCODE_COPILOT = Format(
         "{editors}/globalStorage/github.copilot-chat/conversations.json",
     ),
     dialect=lambda: load("agents.copilot.dialect:DIALECT"),
-    verified="session files of version 3, 2026-11",
 )

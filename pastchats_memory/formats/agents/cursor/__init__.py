@@ -38,7 +38,6 @@ CURSOR = Format(
     ),
     companions=ending_in("/.cursor/projects", "", "agent-tools", "terminals", "mcps"),
     hooks=HOOKS,
-    verified="bundle of 2026-07, 2026-11",
     resume=resume_with("cursor-agent", "--resume"),  # https://github.com/coder/registry/issues/747
 )
 
@@ -47,5 +46,4 @@ CURSOR_IDE = Format(
     version=6,
     detect=confident(deferred("agents.cursor.editor:matches_editor"), CERTAIN),
     read=deferred("agents.cursor.editor:read_editor"),
-    verified="2026-11",
 )

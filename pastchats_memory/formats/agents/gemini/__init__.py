@@ -60,7 +60,6 @@ GEMINI_CLI = Format(
     companions=ending_in(".gemini/tmp", "", "tool-outputs", "tool_outputs"),
     hooks=HOOKS,
     dialect=lambda: load("agents.gemini.dialect:DIALECT"),
-    verified="2026-11",
     resume=resume_with("gemini", "--resume"),  # https://geminicli.com/docs/cli/session-management
 )
 
@@ -73,6 +72,5 @@ QWEN_CODE = Format(
     locations=places("{home}/.qwen/projects", "{home}/.qwen/tmp"),
     hooks=QWEN_HOOKS,
     dialect=lambda: load("agents.gemini.dialect:DIALECT"),
-    verified="0.21.0, 2026-11",
     resume=resume_with("qwen", "--resume"),  # https://www.mintlify.com/QwenLM/qwen-code/cli/options/resume
 )

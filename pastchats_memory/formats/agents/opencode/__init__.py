@@ -197,6 +197,5 @@ OPENCODE = Format(
     locations=places("{data}/opencode", "{data}/kilo", "{ZCODE_STORAGE_DIR:home/.zcode}/cli/db/db.sqlite"),
     dialect=lambda: session.DIALECT,
     companions=Companions((files.SESSION, files.MESSAGE), files.other_files, files.hidden_in),
-    verified="1.2.15 and betas of 2, 2026-11",
     resume=resume,
 )

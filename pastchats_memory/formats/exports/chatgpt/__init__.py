@@ -217,5 +217,4 @@ CHATGPT = ChatGpt().as_format(
     4,
     service="chatgpt",
     locations=in_downloads("conversations.json", "*[Cc]hat[Gg][Pp][Tt]*.zip", "[0-9a-f]*-20??-??-??-??-??-??-*.zip"),
-    verified="2026-11",
 )

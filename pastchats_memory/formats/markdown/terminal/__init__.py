@@ -301,4 +301,4 @@ def _continues(lines: list[str]) -> bool:
     return line.startswith(_INDENT) and not _BARE_CALL.match(line)
 
 
-SCROLLBACK = Format("scrollback", 16, detect, _Screen.read, verified="2026-11", is_specific=False)
+SCROLLBACK = Format("scrollback", 16, detect, _Screen.read, is_specific=False)

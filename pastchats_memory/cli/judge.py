@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -33,27 +33,14 @@ plan without approval. Quote a line, or a telling part of one, in its own upper 
 AN_EXAMPLE = "Such as: pastchats-memory judge 100 worked --because 'words that show it'."
 
 
-def _check(
-    *,
-    id_: str | None,
-    verdict: str | None,
-    because: str | None,
-    outcome: str | None,
-    undo: bool,
-    judged: bool,
-    auto: bool,
-    **_: object,
-) -> None:
-    is_list = outcome is not None or judged
-    if auto:
-        if id_ is not None or because is not None or undo or is_list:
-            raise UsageFault(
-                "--auto takes no episode and no label", "Such as: pastchats-memory judge --auto --limit 20"
-            )
-    elif id_ is None:
-        if because is not None or undo:
-            raise UsageFault("no episode is named", AN_EXAMPLE)
-    elif is_list or (verdict is not None and undo) or (verdict is None and because is not None):
+def _check(*, auto: bool, undo: bool, judged: bool, **given: Any) -> None:
+    is_named, is_labelled, is_quoted = (given[name] is not None for name in ("id_", "verdict", "because"))
+    is_list = given["outcome"] is not None or judged
+    if auto and (is_named or is_quoted or undo or is_list):
+        raise UsageFault("--auto takes no episode and no label", "Such as: pastchats-memory judge --auto --limit 20")
+    if not (auto or is_named) and (is_quoted or undo):
+        raise UsageFault("no episode is named", AN_EXAMPLE)
+    if is_named and (is_list or (is_labelled and undo) or (is_quoted and not is_labelled)):
         raise UsageFault("say how it ended, or --undo", AN_EXAMPLE)
 
 

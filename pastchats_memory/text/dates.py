@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import date, datetime, timedelta
 from typing import Literal, NamedTuple
 
 from pastchats_memory.errors import UsageFault
+from pastchats_memory.text.data_file import read_text
 from pastchats_memory.text.lazy_pattern import LazyPattern
 from pastchats_memory.text.timestamps import is_iso, parse_bound
 
@@ -274,6 +275,10 @@ def _read_iso(found: re.Match[str], _: date) -> Period:
         return None
 
 
+def _read_recently(_: re.Match[str], today: date) -> Period:
+    return today - timedelta(days=14), today
+
+
 def _number_month(name: str) -> int:
     name = name.rstrip(".")
     return MONTH_NAMES.index(_SHORT_MONTHS.get(name, name)) + 1
@@ -312,112 +317,41 @@ class TimeRule(NamedTuple):
     """Whether it names a time only of tasks or in an option, such as "for three days" and "recently"."""
 
 
-_ISO_DAY = r"[1-9]\d{3}-\d\d-\d\d"
-_YEAR = r"(?P<year>(?:19|20)\d\d)\b"
-_AND_YEAR = rf"(?:,? {_YEAR})?"
-_CALENDAR_UNIT = r"(?P<unit>week|month|quarter|year)\b"
-_AMOUNT = rf"(?:a (?=few|couple))?(?P<number>\d{{1,4}}|{'|'.join(NUMBERS)}) (?P<unit>{'|'.join(UNITS)})s?\b"
-_MONTH = rf"(?:{'|'.join(MONTH_NAMES)})\b"
-_ANY_MONTH = rf"(?:{'|'.join((*MONTH_NAMES, *sorted(_SHORT_MONTHS, key=len, reverse=True)))})\b\.?"
-_SEASON = rf"(?P<name>{'|'.join(SEASONS)})\b"
-_PREPOSITION = (
-    r"(?P<distance>(?!day before yesterday)(?:day|week|weekend|month|year)s? )?"
-    rf"(?P<side>since|from|after|before|until|till|by|in(?! (?:last|previous|this|{'|'.join(NEAR_DAYS)})\b)|on|at|of|during|over|within|for|around) "
-)
-"""A preposition before a period. In "what came in yesterday", the word belongs to the verb."""
-_SIDE = rf"\b(?:{_PREPOSITION})?(?:the )?"
-_TO = r" ?(?:and|to|until|till|-|–) ?"
-_BEHIND_YEAR = (
-    r"\s*(?:[?.!,;:)]|\Z)|\s(?:about|and|as|did|does|for|i|or|that|the|to|was|we|were|when|where|which|with|you)\b"
-)
-"""What may follow a year. Before other words, the number counts something."""
 _OPEN_END = re.compile(r",? (?:on|onwards?|to|until|till|through)\b|\s?[-–]")
 _POSSESSIVE = re.compile(r"['’]s\b")
+_PART = re.compile(r"\(\?&([\w-]+)\)")
+_WORDS: Mapping[str, Collection[str]] = {
+    "units": UNITS, "numbers": NUMBERS, "weekdays": DAYS, "near-days": NEAR_DAYS, "months": MONTH_NAMES,
+    "short-months": sorted(_SHORT_MONTHS, key=len, reverse=True), "month-starts": [name[:3] for name in MONTH_NAMES],
+    "seasons": SEASONS,
+}  # fmt: skip
+"""Lists of words that the rules name."""
+_READERS = (
+    _read_dates, _read_days, _read_iso, _read_day, _read_part_of_month, _read_end_of_unit, _read_ahead, _read_ago,
+    _read_past_units, _read_unit, _read_near_day, _read_hours, _read_weekday, _read_quarter, _read_month,
+    _read_year_or_month, _read_season, _read_recently,
+)  # fmt: skip
 
 
-_MONTH_WORDS = tuple(name[:3] for name in MONTH_NAMES)
+def _read_rules() -> Iterator[TimeRule]:
+    """Yield the rules of `time_rules.txt`, the most exact first."""
+    readers = {reader.__name__.removeprefix("_read_"): reader for reader in _READERS}
+    parts = {name: "|".join(listed) for name, listed in _WORDS.items()}
+    for line in read_text(__file__, "time_rules.txt").splitlines():
+        if not line or line.startswith("#"):
+            continue
+        head, _, written = line.partition(": ")
+        kind, name, *columns = head.split()
+        source = _PART.sub(lambda found: f"(?:{parts[found[1]]})", written)
+        if kind == "part":
+            parts[name] = source
+        else:
+            words = tuple(_WORDS.get(name) or name.split(","))
+            yield TimeRule(words, source, readers[kind], columns[0].removeprefix("none"), "tasks" in columns)
 
 
-def _day_number(name: str) -> str:
-    return rf"(?P<{name}>\d{{1,2}})(?:st|nd|rd|th)?\b"
-
-
-def _list_day_rules() -> Iterator[TimeRule]:
-    first, last = (
-        rf"(?:the )?(?:{_day_number(f'{name}day')}(?: of)? (?={_MONTH}))?(?P<{name}month>{_MONTH})(?: {_day_number(f'{name}day_after')})?"
-        for name in ("", "last_")
-    )
-    between, start, end = r"\b(?:between |from )?(?:the )?", _day_number("from"), _day_number("to")
-    yield TimeRule(_MONTH_WORDS, rf"\b(?:between|from) {first}{_TO}{last}{_AND_YEAR}", _read_dates)
-    yield TimeRule(
-        _MONTH_WORDS, rf"{between}{start}{_TO}(?:the )?{end}(?: of)? (?P<month>{_MONTH}){_AND_YEAR}", _read_days
-    )
-    yield TimeRule(_MONTH_WORDS, rf"{between}(?P<month>{_MONTH}) {start}{_TO}{end}{_AND_YEAR}", _read_days)
-    yield TimeRule(
-        ("-",), rf"\b(?:between|from) (?P<iso>{_ISO_DAY}) (?:and|to|until) (?P<last_iso>{_ISO_DAY})\b", _read_iso
-    )
-    yield TimeRule(("-",), rf"{_SIDE}(?P<iso>{_ISO_DAY})(?P<last_iso>)\b", _read_iso)
-    day = _day_number("day")
-    yield TimeRule(_MONTH_WORDS, rf"{_SIDE}{day}(?: of)? (?P<month>{_ANY_MONTH}){_AND_YEAR}", _read_day)
-    yield TimeRule(_MONTH_WORDS, rf"{_SIDE}(?P<month>(?!may\b){_ANY_MONTH}) {day}{_AND_YEAR}", _read_day)
-    yield TimeRule(_MONTH_WORDS, rf"{_SIDE}(?P<name>(?P<month>may) {day}){_AND_YEAR}", _read_day)
-
-
-def _list_unit_rules() -> Iterator[TimeRule]:
-    end = rf"(?:the )?end of (?:the |this )?{_CALENDAR_UNIT}"
-    yield TimeRule(tuple(UNITS), rf"\b(?:by|before|until) {end}", _read_end_of_unit, "until")
-    yield TimeRule(tuple(UNITS), rf"\b{end}", _read_end_of_unit)
-    yield TimeRule(tuple(UNITS), rf"\b(?:in|within) (?:the next )?{_AMOUNT}(?! ago)", _read_ahead, is_of_tasks=True)
-    yield TimeRule(tuple(UNITS), rf"\b(?:over )?the next {_AMOUNT}", _read_ahead, is_of_tasks=True)
-    longer = r"(?:for (?:over |more than |at least )?|(?:older than|more than|over) (?:the )?)"
-    yield TimeRule(tuple(UNITS), rf"\b{longer}{_AMOUNT}(?: ago\b| old\b)?", _read_ago, "until", is_of_tasks=True)
-    yield TimeRule(tuple(UNITS), rf"{_SIDE}(?:last|past|previous) {_AMOUNT}", _read_past_units, "since")
-    yield TimeRule(tuple(UNITS), rf"{_SIDE}{_AMOUNT} ago\b", _read_ago)
-    yield TimeRule(
-        tuple(UNITS),
-        rf"{_SIDE}(?:past|last(?= fortnight)) (?P<number>)(?P<unit>week|fortnight|month|quarter|year)\b",
-        _read_past_units,
-        "since",
-    )
-    yield TimeRule(tuple(UNITS), rf"{_SIDE}(?P<which>last|previous|this|current|next) {_CALENDAR_UNIT}", _read_unit)
-    yield TimeRule(tuple(NEAR_DAYS), rf"{_SIDE}(?P<near>{'|'.join(NEAR_DAYS)})\b", _read_near_day)
-    yield TimeRule(("hour",), rf"{_SIDE}(?:last|past|previous) (?P<number>\d{{1,5}}) hours?\b", _read_hours, "since")
-    yield TimeRule(DAYS, rf"{_SIDE}(?:(?P<which>last|next) )?(?P<name>{'|'.join(DAYS)})\b", _read_weekday)
-
-
-def _list_rules() -> Iterator[TimeRule]:
-    yield from _list_day_rules()
-    part = r"(?:first|second|third|fourth|last) week of|(?:beginning|start|middle|end) of|early|mid|late"
-    yield TimeRule(_MONTH_WORDS, rf"{_SIDE}(?P<part>{part})[ -](?P<month>{_MONTH}){_AND_YEAR}", _read_part_of_month)
-    yield from _list_unit_rules()
-    yield TimeRule(("q1", "q2", "q3", "q4"), rf"{_SIDE}q(?P<quarter>[1-4])\b(?: (?:of )?{_YEAR})?", _read_quarter)
-    yield TimeRule(_MONTH_WORDS, rf"{_SIDE}(?P<name>{_ANY_MONTH})(?:,| of)? {_YEAR}", _read_month)
-    yield TimeRule(_MONTH_WORDS, rf"{_SIDE}(?:(?P<which>last|this) )?(?P<name>{_MONTH})(?P<year>)", _read_month)
-    yield TimeRule(("-",), rf"{_SIDE}{_YEAR}-(?P<month>0[1-9]|1[0-2])\b(?!-)", _read_year_or_month)
-    yield TimeRule(("19", "20"), rf"(?:\A|\b{_PREPOSITION}){_YEAR}(?P<month>)(?={_BEHIND_YEAR})", _read_year_or_month)
-    no_name = r"(?! boot| framework|,? (?:19|20)\d\d)"  # such as Spring Boot
-    yield TimeRule(
-        tuple(SEASONS),
-        rf"\b(?:{_PREPOSITION})?(?P<which>the|this|last|next) {_SEASON}(?P<year>){no_name}",
-        _read_season,
-    )
-    yield TimeRule(tuple(SEASONS), rf"{_SIDE}{_SEASON}(?: of)? {_YEAR}(?P<which>)", _read_season)
-    yield TimeRule(
-        tuple(SEASONS),
-        rf"\b(?P<side>in|since|during|before|over) (?!spring){_SEASON}(?P<which>)(?P<year>){no_name}",
-        _read_season,
-    )
-    yield TimeRule(
-        ("recently", "lately"),
-        r"\b(?:recently|lately)\b",
-        lambda _, today: (today - timedelta(days=14), today),
-        "since",
-        is_of_tasks=True,
-    )
-
-
-RULES = tuple((rule, LazyPattern(rule.source, words=rule.words)) for rule in _list_rules())
-"""Rules in the order in which they count: the most exact first."""
+RULES = tuple((rule, LazyPattern(rule.source, words=rule.words)) for rule in _read_rules())
+"""Rules in the order in which they count."""
 
 
 def find_times(text: str, today: date, *, is_of_tasks: bool = False) -> Iterator[TimePhrase]:
@@ -517,7 +451,7 @@ def parse_span(text: str, now: datetime | None = None) -> tuple[str, str]:
         since, _, until = text.partition("..")
         return parse_time(since, is_end=False, now=now), parse_time(until, is_end=True, now=now)
     moment = now or datetime.now()  # noqa: DTZ005 - as above
-    words = f"this {text}" if re.fullmatch(rf"\s*{_CALENDAR_UNIT}\s*", text.lower()) else text
+    words = f"this {text}" if re.fullmatch(r"\s*(?:week|month|quarter|year)\s*", text.lower()) else text
     named = _read_option(words, moment, is_ahead=False)
     end = moment.isoformat(timespec="milliseconds") if named.is_to_now else named.until
     return _parse_named(text, named.since, moment, is_end=False), _parse_named(text, end, moment, is_end=True)

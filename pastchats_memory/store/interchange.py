@@ -39,7 +39,7 @@ def _task_bodies(database: Database, where: str, *values: str) -> Iterator[dict[
         body = {"key": row[1], "identity": row[2], "tags": orjson.loads(row[3]), "metadata": orjson.loads(row[4])}
         body |= dict(zip(FIELDS, row[5:], strict=True))
         for name, (table, order) in TABLES.items():
-            columns = tuple(TASK_PARTS[name])
+            columns = TASK_PARTS[name]
             found = database.run(
                 f"SELECT {', '.join(columns)} FROM {table} WHERE task_id = ? ORDER BY {order}", (row[0],)
             )

@@ -3,35 +3,17 @@
 import re
 from collections.abc import Iterable
 
-_WORDS: dict[str, str] = {
-    "pending": "pending todo to_do open opened new backlog ready queued planned draft triage triaged unstarted not_started "
-    "proposed accepted approved assigned reopened hooked pinned selected_for_development to_be_done incoming created",
-    "in_progress": "in_progress doing started active wip working ongoing current in_development in_dev underway under_way "
-    "in_work running progress",
-    "blocked": "blocked stuck waiting on_hold hold impeded waiting_for paused stalled",
-    "review": "review in_review needs_review reviewing testing in_testing qa in_qa verify to_verify ready_for_review "
-    "awaiting_review code_review pr_open",
-    "completed": "completed complete done closed finished resolved fixed merged shipped released implemented verified "
-    "success succeeded passed x",
-    "archived": "archived archive",
-    "cancelled": "cancelled canceled cancel wont_fix wontfix won_t_fix wont_do rejected declined dropped abandoned invalid "
-    "duplicate not_planned obsolete superseded deleted removed tombstone discarded skipped failed",
-    "deferred": "deferred defer postponed later someday icebox icebox_ed snoozed on_ice maybe parked",
-    "unknown": "unknown",
-}
-_STATUS_OF = {word: status for status, words in _WORDS.items() for word in words.split()}
+from pastchats_memory.text.data_file import read_words
 
-_TYPE_OF = {
-    **dict.fromkeys(["epic", "initiative", "milestone", "theme", "project", "convoy", "molecule"], "epic"),
-    **dict.fromkeys(["subtask", "sub_task", "substep", "step", "child", "checklist_item"], "subtask"),
-}
-_PRIORITY_OF = {
-    **dict.fromkeys(["critical", "urgent", "blocker", "highest", "p0", "0", "immediate", "asap"], 0),
-    **dict.fromkeys(["high", "p1", "1", "important", "major"], 1),
-    **dict.fromkeys(["medium", "med", "normal", "moderate", "p2", "2", "default"], 2),
-    **dict.fromkeys(["low", "minor", "p3", "3"], 3),
-    **dict.fromkeys(["lowest", "trivial", "backlog", "p4", "4", "p5", "5", "optional"], 4),
-}
+
+def _read_table(kind: str) -> dict[str, str]:
+    """Return our word for each word of a tracker."""
+    lists = (name.split() + words.split() for name, words in read_words(__file__, "tracker_words.txt").items())
+    return {word: ours for of, ours, *words in lists if of == kind for word in words}
+
+
+_STATUS_OF, _TYPE_OF = _read_table("status"), _read_table("type")
+_PRIORITY_OF = {word: int(number) for word, number in _read_table("priority").items()}
 PRIORITIES = ("critical", "high", "medium", "low", "lowest")
 """Names of the priorities 0 to 4."""
 

@@ -1,4 +1,4 @@
-"""The one JSON form in which turns, tasks and judgements leave a memory: build, check and parse it.
+"""The one JSON form in which turns, tasks and judgements leave a memory: declare, build, check and parse it.
 
 `export` writes it and reads it again, `sync` sends it between machines, and a row of a team becomes it before it is used.
 """
@@ -7,18 +7,20 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from types import UnionType
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
 import orjson
 
-from pastchats_memory.fields import OUTCOMES
+from pastchats_memory.fields import OUTCOMES, Count, OpenMetadata, View, answer
 from pastchats_memory.model import STATUSES, TURN_KINDS, TYPES, Origin, Place, Turn
 from pastchats_memory.text.encoding import is_shallow
 from pastchats_memory.text.timestamps import iso_utc
 from pastchats_memory.text.tracker_words import PRIORITIES
 
 Body = dict[str, Any]
-Checks = Mapping[str, Callable[[Any], bool]]
+Check = Callable[[Any], bool]
+Checks = Mapping[str, Check]
 """Check of each field of an object, by name."""
 
 MAX_NUMBER = (1 << 63) - 1
@@ -58,12 +60,12 @@ def is_second(value: object) -> bool:
     return isinstance(value, str) and _SECOND.fullmatch(value) is not None
 
 
-def or_nothing(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
+def or_nothing(check: Check) -> Check:
     """Return a check that lets null pass as well."""
     return lambda value: value is None or check(value)
 
 
-def list_of(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
+def list_of(check: Check) -> Check:
     """Return a check of a list and its items."""
     return lambda value: isinstance(value, list) and all(map(check, value))
 
@@ -71,6 +73,37 @@ def list_of(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
 def find_wrong_field(body: Mapping[str, Any], checks: Checks) -> str | None:
     """Return the first wrong field, or None. A missing field counts as null."""
     return next((name for name, check in checks.items() if not check(body.get(name))), None)
+
+
+class Checked(NamedTuple):
+    """The field has to pass a check, in place of that of its type."""
+
+    check: Check
+
+
+def make_checks(view: type[View], *but: str) -> Checks:
+    """Return the check of each field that a form of JSON declares, but some."""
+    return {name: _make_check(kind) for name, kind in view.__annotations__.items() if name not in but}
+
+
+def _make_check(annotation: Any) -> Check:
+    bare, *details = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
+    for detail in details:
+        if isinstance(detail, Checked):
+            return detail.check
+    if get_origin(bare) is list:
+        return list_of(_make_check(get_args(bare)[0]))
+    if isinstance(bare, UnionType):
+        return or_nothing(_make_check(get_args(bare)[0]))
+    if issubclass(bare, View):
+        fields = make_checks(bare)
+        return lambda part: (
+            isinstance(part, dict) and part.keys() == fields.keys() and find_wrong_field(part, fields) is None
+        )
+    return _CHECKS[bare]
+
+
+_CHECKS: Mapping[type, Check] = {str: is_text, int: is_number, bool: lambda value: isinstance(value, bool)}
 
 
 # Turns
@@ -100,21 +133,34 @@ def _is_place(value: object) -> bool:
     )
 
 
-TURN: Checks = {
-    "role": _is_visible,
-    "content": _is_visible,
-    "source_path": is_text,
-    "source_project": is_text,
-    "conversation_id": or_nothing(is_text),
-    "turn_index": is_number,
-    "timestamp": or_nothing(lambda value: is_text(value) and iso_utc(value) == value),
-    "content_hash": is_hex,
-    "echo_hash": or_nothing(is_hex),
-    "metadata": _is_metadata,
-    "places": list_of(_is_place),
-    "folder": or_nothing(is_text),
-    "is_private": lambda value: isinstance(value, bool),
-}
+Visible = Annotated[str, Checked(_is_visible)]
+
+
+@answer("export/1")
+class ExportedTurnView(View):
+    """A turn as a line of an export."""
+
+    kind: Literal["turn"]
+    role: Visible
+    content: Visible
+    source_path: str
+    source_project: str
+    conversation_id: str | None
+    turn_index: Count
+    timestamp: Annotated[str | None, Checked(or_nothing(lambda value: is_text(value) and iso_utc(value) == value))]
+    content_hash: Annotated[str, {"pattern": "^[0-9a-f]{64}$"}, "Identity of the turn.", Checked(is_hex)]
+    echo_hash: Annotated[str | None, Checked(or_nothing(is_hex))]
+    metadata: Annotated[OpenMetadata, Checked(_is_metadata)]
+    places: Annotated[
+        list[tuple[str, Count, int | None]],
+        "Places where the turn was seen: path, first line, and last line or null.",
+        Checked(list_of(_is_place)),
+    ]
+    folder: Annotated[str | None, "Folder of the project."]
+    is_private: Annotated[bool, "True: text of the project is recalled only inside it."]
+
+
+TURN = make_checks(ExportedTurnView, "kind")
 """Fields of a turn, in the order in which they are written."""
 STORED_FIELDS = tuple(TURN)[:10]
 """Fields of a turn that are columns of its row; `metadata` is JSON there."""
@@ -176,59 +222,103 @@ def _is_by_hand(value: object) -> bool:
     return isinstance(value, bool) or is_number(value)
 
 
-TASK: Checks = {
-    "key": _is_visible,
-    "identity": _is_visible,
-    "tags": list_of(is_text),
-    "metadata": lambda value: isinstance(value, dict) and is_shallow(value),
-    "native_id": is_text,
-    "title": is_text,
-    "description": is_text,
-    "type": TYPES.__contains__,
-    "status": STATUSES.__contains__,
-    "status_raw": is_text,
-    "priority": or_nothing(lambda value: is_number(value) and value < len(PRIORITIES)),
-    "project": is_text,
-    "source_path": is_text,
-    "source_line": or_nothing(is_number),
-    **dict.fromkeys(("created_at", "updated_at", "closed_at", "due_at"), or_nothing(_is_time_text)),
-}
-"""Fields of a task."""
-TASK_PARTS: Mapping[str, Checks] = {
-    "links": {"kind": is_text, "target": is_text, "name": is_text, "by_hand": _is_by_hand},
-    "states": {"status": STATUSES.__contains__, "status_raw": is_text, "at": or_nothing(_is_time_text)},
-    "conversations": {"conversation_id": is_text},
-    "comments": {
-        "identity": _is_visible,
-        "author": is_text,
-        "content": is_text,
-        "created_at": or_nothing(_is_time_text),
-        "by_hand": _is_by_hand,
-    },
-    "attachments": {
-        "name": is_text,
-        "size": is_number,
-        "sha256": is_text,
-        "content": or_nothing(is_text),
-        "created_at": or_nothing(_is_time_text),
-    },
+SomeTime = Annotated[str | None, Checked(or_nothing(_is_time_text))]
+ByHand = Annotated[int, {"enum": [0, 1]}, Checked(_is_by_hand)]
+
+
+class ExportedLinkView(View):
+    """A link of an exported task."""
+
+    kind: str
+    target: str
+    name: str
+    by_hand: ByHand
+
+
+class ExportedStateView(View):
+    """A step in the history of an exported task."""
+
+    status: Annotated[str, Checked(STATUSES.__contains__)]
+    status_raw: str
+    at: SomeTime
+
+
+class ExportedConversationView(View):
+    """A conversation that worked on an exported task."""
+
+    conversation_id: str
+
+
+class ExportedCommentView(View):
+    """A comment on an exported task."""
+
+    identity: Visible
+    author: str
+    content: str
+    created_at: SomeTime
+    by_hand: ByHand
+
+
+class ExportedAttachmentView(View):
+    """An attachment of an exported task."""
+
+    name: str
+    size: Count
+    sha256: str
+    content: str | None
+    created_at: SomeTime
+
+
+@answer("export/1")
+class ExportedTaskView(View):
+    """A task as a line of an export."""
+
+    kind: Literal["task"]
+    key: Visible
+    identity: Visible
+    tags: list[str]
+    metadata: Annotated[OpenMetadata, Checked(lambda value: isinstance(value, dict) and is_shallow(value))]
+    native_id: str
+    title: str
+    description: str
+    type: Annotated[str, Checked(TYPES.__contains__)]
+    status: Annotated[str, Checked(STATUSES.__contains__)]
+    status_raw: str
+    priority: Annotated[
+        int | None,
+        {"minimum": 0, "maximum": 4},
+        Checked(or_nothing(lambda value: is_number(value) and value < len(PRIORITIES))),
+    ]
+    project: str
+    source_path: str
+    source_line: int | None
+    created_at: SomeTime
+    updated_at: SomeTime
+    closed_at: SomeTime
+    due_at: SomeTime
+    links: list[ExportedLinkView]
+    states: list[ExportedStateView]
+    conversations: list[ExportedConversationView]
+    comments: list[ExportedCommentView]
+    attachments: list[ExportedAttachmentView]
+    folder: str | None
+    is_private: bool
+
+
+TASK = make_checks(ExportedTaskView, "kind", "folder", "is_private")
+"""Fields of a task that has to have all of them, and its lists."""
+TASK_PARTS: Mapping[str, tuple[str, ...]] = {
+    name: tuple(item.__annotations__)
+    for name, annotation in ExportedTaskView.__annotations__.items()
+    for item in get_args(annotation)[:1]
+    if isinstance(item, type) and issubclass(item, View)
 }
 """Fields of each item in the lists of a task, in the order in which they are written."""
 
 
 def find_wrong_task_field(body: Mapping[str, Any]) -> str | None:
     """Return the first missing or wrong field or list of a task, or None."""
-    missing = next((name for name in (*TASK, *TASK_PARTS) if name not in body), None)
-    return missing or find_wrong_field(
-        body, {**TASK, **{name: list_of(_is_part(fields)) for name, fields in TASK_PARTS.items()}}
-    )
-
-
-def _is_part(fields: Checks) -> Callable[[Any], bool]:
-    def check(part: object) -> bool:
-        return isinstance(part, dict) and part.keys() == fields.keys() and find_wrong_field(part, fields) is None
-
-    return check
+    return next((name for name in TASK if name not in body), None) or find_wrong_field(body, TASK)
 
 
 # Judgements

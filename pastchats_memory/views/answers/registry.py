@@ -11,9 +11,10 @@ from pastchats_memory.episodes.cite import Verified
 from pastchats_memory.fields import list_answers
 from pastchats_memory.store.recalled import RecalledLog
 from pastchats_memory.sync.report import SyncReport
+from pastchats_memory.text.wire import ExportedTaskView, ExportedTurnView
 from pastchats_memory.views import answers
 
-WHOLE_VALUES = (Verified, RecalledLog, SyncReport)
+WHOLE_VALUES = (Verified, RecalledLog, SyncReport, ExportedTurnView, ExportedTaskView)
 """Values that are answers themselves, in modules that no other answer needs."""
 TITLES = {
     "export/1": "A line of the output of `export`.",

@@ -7,8 +7,10 @@
 import re
 from contextlib import suppress
 from datetime import datetime, time, tzinfo
+from functools import cache
 
-from pastchats_memory.text.lazy_pattern import LazyPattern
+from pastchats_memory.text.data_file import read_words
+from pastchats_memory.text.lazy_pattern import LazyPattern, read_pattern
 
 _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 without tab and line feed, C1
@@ -31,56 +33,16 @@ _BLANK = "\u2800"
 """Braille without a dot: looks like a blank, and is none to `str.split` or a pattern."""
 
 
-_HTML = frozenset(
-    """a abbr address article aside audio b base bdi bdo blockquote body br button canvas caption circle cite code col
-    colgroup data datalist dd defs del details dfn dialog div dl dt em fieldset figcaption figure footer form g h1 h2 h3 h4
-    h5 h6 head header hr html i iframe img input ins kbd label legend li line link main map mark menu meta meter nav
-    noscript ol optgroup option output p path picture polygon pre progress q rect ruby samp script search section select
-    slot small source span strong style sub summary sup svg table tbody td template text textarea tfoot th thead time title
-    tr track u ul use var video wbr""".split()  # noqa: SIM905 - a list of 120 strings would fill a page
-)
-"""Elements of web pages. Their tags stand in code, and no agent ends a part of its context by them."""
-_WRAPPERS = frozenset(
-    """assistant bos bot context developer eos function functions human important instruction instructions invoke memory
-    message messages parameter permissions policy prompt reminder rule rules s sop system task think thinking tool tools user""".split()  # noqa: SIM905 - as above
-)
-"""Tags of one word by which agents, chats and models begin a part of their context."""
-_TAG = LazyPattern(
-    r"""
-      [<＜﹤] \s*+ (?: [/／]\s*+ )+ (?P<closing> [A-Za-z][\w:.-]*+ )       # the end of an element
-    | (?<!\w) [<＜﹤] (?P<opening> [A-Za-z][\w:.-]*+ ) (?= [/／]?[>＞﹥] | [\s=] )  # the start of one; `List<system>` is a type
-    | (?<!\w) [<＜﹤]\s++ (?P<indented> [A-Za-z][\w:.-]*+ ) (?= [/／]?[>＞﹥] )
-    | < (?= [|｜] | !-- | </?SYS>> )                            # a token of a model, a comment
-    | (?<!\w) \[ (?= [\s/]{0,5} (?: INST | gMASK | (?:AVAILABLE_)?TOOLS? | CALL_ID | (?:SYSTEM|TOOL|USER|ASSISTANT|DEVELOPER|THINK|IMG) (?:_[A-Z]{1,20}){0,3} ) \s{0,3} \] )
-    """,
-    re.VERBOSE,
-    words=(
-        "<",
-        "＜",
-        "﹤",
-        "INST",
-        "MASK",
-        "TOOL",
-        "SYSTEM",
-        "USER",
-        "ASSISTANT",
-        "DEVELOPER",
-        "THINK",
-        "IMG",
-        "CALL_ID",
-    ),
-)
+@cache
+def _list_words(kind: str) -> frozenset[str]:
+    """Return a list of `tag_words.txt`."""
+    return frozenset(read_words(__file__, "tag_words.txt")[kind].split())
+
+
+_TAG = read_pattern(__file__, "tag", words=tuple(_list_words("cues")))
 _NAME_TAG = LazyPattern("<(?=[A-Za-z/!?|])", words=("<",))
 """A tag of any kind, or an address in angle brackets."""
-_NAME_MARKS = LazyPattern(
-    r"""
-      (?<= \] ) [(\[]         # the target of a link or of a picture
-    | (?= ``` )                # a fence
-    | ^ (?= \#{1,6} (?: \s | $ ) | [>|] | =+ $ | ~~~ | [-*+] \s | [-*_]{3} | \[[^\]]*\]: )
-                               # a heading, quotation, table, underline, list, rule or definition
-    """,
-    re.VERBOSE,
-)
+_NAME_MARKS = read_pattern(__file__, "name-marks")
 
 
 def remove_controls(text: str) -> str:
@@ -99,9 +61,9 @@ def sanitise(text: str) -> str:
 
 def _escape_tag(found: re.Match[str]) -> str:
     closing, opening = found["closing"], found["opening"] or found["indented"]
-    if closing is not None and closing.lower() in _HTML:
+    if closing is not None and closing.lower() in _list_words("html"):
         return found[0]
-    if opening is not None and opening.lower() not in _WRAPPERS and not {"-", "_", ":"} & {*opening}:
+    if opening is not None and opening.lower() not in _list_words("wrappers") and not {"-", "_", ":"} & {*opening}:
         return found[0]
     return f"{found[0][0]}\\{found[0][1:]}"
 

@@ -12,7 +12,7 @@ from pastchats_memory.model import Turn
 from pastchats_memory.text.encoding import utf8
 
 RECIPE = "1"
-"""Version of the recipe; raised whenever `Identities` would give the same turn another hash."""
+"""Version of the recipe; raised whenever `Identities` would give turns of most formats another hash, else their versions."""
 _UNIQUE = re.compile(r"[0-9A-Za-z]{16}")
 """What generated ids have in common: UUIDs without dashes, `msg_01Ab…`, hashes."""
 
@@ -22,7 +22,8 @@ class Identities:
 
     The first of these that applies is a turn's identity:
 
-    - its native id; the text is added if the id looks made by hand (`msg-001`), because another file may use it again;
+    - its native id; if that is short (`msg-001`, the number of a step), another session may have it too, with equal words:
+      the text is added, with the time or else the conversation;
     - role, normalised text and time, if the time is finer than a minute; the conversation is added to whole seconds;
     - conversation, role and text.
 
@@ -42,8 +43,9 @@ class Identities:
     def of(self, turn: Turn) -> tuple[str, str | None]:
         """Return the hex SHA-256 of the turn itself, and that which copies share; None without a fine time."""
         if turn.native_id is not None:
-            own = digest("native", turn.role, turn.native_id, "" if is_unique(turn.native_id) else turn.content)
-            return own, self._identify_copy(turn)
+            where = _exact_time(turn) or turn.conversation_id or ""
+            others = ("",) if is_unique(turn.native_id) else (turn.content, where)
+            return digest("native", turn.role, turn.native_id, *others), self._identify_copy(turn)
         own = self._counted(turn)
         while self.stands_before(own, turn.line):
             own = self._counted(turn)

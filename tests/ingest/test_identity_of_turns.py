@@ -368,3 +368,20 @@ def test_a_turn_that_was_known_by_its_second_alone_is_the_same_row_when_its_file
     )
     assert added(memory.index([file], force=True)) == 0
     assert len(rows(memory)) == 2
+
+
+def test_equal_words_under_the_same_number_of_a_step_are_turns_of_two_sessions(memory, tmp_path):
+    for number, session in enumerate(("first", "second")):
+        step = {
+            "step_index": 0,
+            "source": "USER_EXPLICIT",
+            "type": "USER_INPUT",
+            "status": "DONE",
+            "content": "continue",
+        }
+        for brain, fields in (
+            ("timed", {"created_at": f"2026-01-3{number}T08:00:01Z"}),
+            ("untimed", {"content": "go on"}),
+        ):
+            write(tmp_path / brain / session / ".system_generated" / "logs" / "transcript.jsonl", [step | fields])
+    assert added(memory.index([tmp_path])) == 4

@@ -63,7 +63,7 @@ def locations(environment: Environment) -> Iterator[Path]:
 
 DEVIN = Format(
     name="devin",
-    version=1,
+    version=2,
     detect=DevinSessions.detect,
     read=DevinSessions.read,
     program="Devin CLI",

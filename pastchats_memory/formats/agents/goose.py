@@ -180,7 +180,7 @@ def locations(environment: Environment) -> Iterator[Path]:
 
 GOOSE = Format(
     name="goose",
-    version=9,
+    version=10,
     detect=detect,
     read=read,
     program="Goose",

@@ -158,7 +158,7 @@ def _parse_skill(text: str) -> UserText | None:
 
 HERMES = Format(
     name="hermes",
-    version=5,
+    version=6,
     detect=detect,
     read=read,
     program="Hermes",

@@ -132,7 +132,7 @@ def hidden_in(_folder: str, names: Collection[str]) -> Collection[str]:
 PI = Format(
     name="pi",
     companions=Companions(hidden_in=hidden_in),
-    version=12,
+    version=13,
     detect=detect,
     read=_Session.read,
     program="pi, OpenClaw",

@@ -66,7 +66,7 @@ def matches(source: SourceFile) -> bool:
 
 POSIT_ASSISTANT = Format(
     name="posit-assistant",
-    version=1,
+    version=2,
     detect=confident(matches, CERTAIN),
     read=_Session.read,
     program="Posit Assistant",

@@ -44,7 +44,7 @@ def matches(source: SourceFile) -> bool:
 
 QWENPAW = Format(
     name="qwenpaw",
-    version=1,
+    version=2,
     detect=confident(matches, CERTAIN),
     read=_Session.read,
     program="QwenPaw",

@@ -216,4 +216,4 @@ def locations(environment: Environment) -> Iterator[Path]:
     yield data / "conversations"
 
 
-ZED = Format(name="zed", version=6, detect=detect, read=read, program="Zed", locations=locations)
+ZED = Format(name="zed", version=7, detect=detect, read=read, program="Zed", locations=locations)

@@ -243,7 +243,7 @@ def mapped_format(key_map: KeyMap | None) -> Format:
     reader = GenericReader(MappedRecords(key_map) if key_map else None)
     return Format(
         name="messages",
-        version=22,
+        version=23,
         detect=reader.detect,
         read=reader.read,
         program="Augment",

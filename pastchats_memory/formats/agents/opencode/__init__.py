@@ -124,13 +124,16 @@ def _from_database(database: ForeignDatabase) -> Iterator[Turn | Task | Unreadab
         names, where = ("content", "status", "priority", "time_updated"), {"session_id": text_of(own_id)}
         rows = database.rows("todo", names, where=where, order=("position",))
         todos: list[Json] = [dict(zip(names, row, strict=True)) for row in rows]
-        yield from _session(_record(data) | known, _messages(database, where), todos)
+        main = text_of(worktrees.get(project)).removesuffix("/")
+        yield from _session(_record(data) | known, _messages(database, where), todos, main)
 
 
-def _session(info: Json, messages: list[session.StoredMessage], todos: Sequence[Json] = ()) -> Iterator[Turn | Task]:
+def _session(
+    info: Json, messages: list[session.StoredMessage], todos: Sequence[Json] = (), main: str = ""
+) -> Iterator[Turn | Task]:
     infos = [message.info for message in messages]
     cwd = session.folder_of(info) or session.folder_of_answers(infos)
-    yield from session.Session(info, cwd, todos).turns(messages[place] for place in session.order_of(infos))
+    yield from session.Session(info, cwd, todos, main).turns(messages[place] for place in session.order_of(infos))
 
 
 def _messages(database: ForeignDatabase, where: Mapping[str, Value]) -> list[session.StoredMessage]:
@@ -190,7 +193,7 @@ def resume(session: StoredSession) -> list[str]:
 
 OPENCODE = Format(
     name="opencode",
-    version=12,
+    version=13,
     detect=confident(matches, 90),
     read=read,
     program="OpenCode, Kilo CLI, ZCode",

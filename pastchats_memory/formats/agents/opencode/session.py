@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from pastchats_memory.files.project import project_at
 from pastchats_memory.formats.base.dialect import COMMON, read_dialect
 from pastchats_memory.formats.base.plans import find_plan
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
@@ -22,6 +23,8 @@ MESSAGE_PREFIX = "msg_"
 UNTITLED = ("New session - ", "Child session - ")
 ABORTED = "MessageAbortedError"
 
+_WORKTREE = re.compile(r"[/\\](?:opencode|kilo)[/\\]worktree[/\\]")
+"""In the path of a worktree that the program made: below it stand the project's id and the name of the worktree."""
 _PLACEHOLDER = re.compile(r"\[redacted:[a-z-]{1,40}:\w{1,80}\]")
 
 Lines = Callable[[Json], int]
@@ -50,6 +53,8 @@ class Session:
     cwd: str | None = None
     todos: Sequence[Json] = ()
     """The final todo list, if a table has it."""
+    main: str = ""
+    """The main worktree of the session's project."""
 
     def turns(self, messages: Iterable[StoredMessage]) -> Iterator[Turn | Task]:
         """Yield the turns and tasks of messages, oldest first. Memory holds only a few messages at a time."""
@@ -121,7 +126,8 @@ class Session:
         own_id = text_of(info.get("id"))
         metadata: Json = {"title": "" if title.startswith(UNTITLED) else title, "parent_conversation_id": parent}
         session = text_of(self.info.get("id")) or text_of(info.get("sessionID")) or None
-        builder.info = SessionInfo(session, self.cwd, metadata=metadata)
+        project = project_at(self.main) if self.main and _WORKTREE.search(self.cwd or "") else None
+        builder.info = SessionInfo(session, self.cwd, project, metadata=metadata)
         branch = "abandoned" if undone and own_id >= undone else "sidechain" if parent else "main"
         line = 1 if part is None else message.line_of(part)
         return Position(line, mapping_of(info.get("time")).get("created"), own_id, branch)

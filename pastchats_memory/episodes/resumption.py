@@ -80,7 +80,8 @@ def find_resumption(database: Database, turn: ResumableTurn) -> Resumption:
     if obstacle := find_obstacle(database, turn.project, turn.conversation_id):
         return refuse(f"{obstacle}: {stored}")
     folder = None if stored is None else str(resolve_path(stored))
-    return Resumption(program, tuple(format_.resume(StoredSession(turn.conversation_id, path, folder))), folder, "")
+    command = format_.resume(StoredSession(turn.conversation_id, path, folder))
+    return Resumption(program, tuple(command), folder, "" if command else "its program resumes it only in its window")
 
 
 def find_command_lines(database: Database, by_id: Iterable[tuple[str, ResumableTurn]]) -> dict[str, str]:

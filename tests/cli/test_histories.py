@@ -140,6 +140,8 @@ def test_variables_of_the_programs_move_their_histories(tmp_path: Path) -> None:
         ("Amp", ".config/VSCodium/User/globalStorage/sourcegraph.amp"),
         ("Amazon Q, Kiro CLI", ".kiro/sessions/cli"),
         ("Antigravity", ".gemini/antigravity-ide/brain"),
+        ("Antigravity", ".gemini/antigravity-cli/conversations"),
+        ("Copilot Chat", ".config/Code/User/workspaceStorage/1/GitHub.copilot-chat/transcripts"),
         ("Augment", ".augment/sessions"),
         ("gptme", ".local/share/gptme/logs"),
         ("Grok Build", ".grok/sessions"),

@@ -15,7 +15,7 @@ from pastchats_memory.formats.agents.amazon_q.kiro import KIRO_CLI
 from pastchats_memory.formats.agents.amp import AMP
 from pastchats_memory.formats.agents.cline import CLINE
 from pastchats_memory.formats.agents.continue_dev import CONTINUE_DEV
-from pastchats_memory.formats.agents.copilot import COPILOT_CLI, VSCODE_COPILOT
+from pastchats_memory.formats.agents.copilot import COPILOT_CLI, VISUAL_STUDIO_COPILOT, VSCODE_COPILOT
 from pastchats_memory.formats.agents.cursor import CURSOR
 from pastchats_memory.formats.agents.droid import DROID
 from pastchats_memory.formats.agents.gemini import GEMINI_CLI, QWEN_CODE
@@ -404,3 +404,19 @@ def test_real_samples_have_as_many_prompts_as_were_counted():
             assert text.count("user") == int(row["human_prompts_or_items"]), row["file"]
         else:
             assert text.count("user"), row["file"]
+
+
+def test_traces_in_the_folder_of_a_solution_belong_to_it(tmp_path):
+    file = (
+        tmp_path
+        / "kiln"
+        / ".vs"
+        / "Kiln"
+        / "copilot-chat"
+        / "1f2e"
+        / "sessions"
+        / "5b907407-8737-4527-b985-0d8ce3d40116"
+    )
+    file.parent.mkdir(parents=True)
+    shutil.copy(FIXTURES / "visual-studio-copilot" / "visual-studio-copilot-q1-spans.jsonl", file)
+    assert {turn.cwd for turn in turns(VISUAL_STUDIO_COPILOT, file)} == {str(tmp_path / "kiln")}

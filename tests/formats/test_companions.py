@@ -127,3 +127,16 @@ def test_files_that_claude_code_cursor_and_gemini_keep_for_a_session_belong_to_i
     }
     assert set(hidden_in(str(tmp_path / ".gemini" / "tmp" / "kiln"), ("tool-outputs", "chats"))) == {"tool-outputs"}
     assert set(hidden_in(str(tmp_path), (*names, "agent-tools", "tool-outputs"))) == set()
+
+
+def test_a_session_that_a_program_keeps_twice_is_read_once(tmp_path):
+    for folder, names, other in (
+        ("GitHub.copilot-chat/transcripts", ("7f3c.jsonl", "8a4d.jsonl"), "chatSessions/7f3c.json"),
+        ("conversations", ("7f3c.db", "8a4d.db"), "brain/7f3c/.system_generated/logs/transcript.jsonl"),
+    ):
+        assert set(hidden_in(str(tmp_path / folder), names)) == set()
+        for made_folder in (tmp_path / folder, (tmp_path / other).parent):
+            made_folder.mkdir(parents=True, exist_ok=True)
+        (tmp_path / other).touch()
+        assert set(hidden_in(str(tmp_path / folder), names)) == {names[0]}
+        assert set(hidden_in(str(tmp_path), names)) == set()

@@ -51,3 +51,10 @@ def test_a_program_that_derives_from_opencode_resumes_its_own_session(path: str,
     resume = load_format("opencode").resume
     assert resume is not None
     assert resume(StoredSession("7f3c", Path(path), None)) == command
+
+
+def test_a_session_of_antigravity_is_resumed_where_its_command_line_wrote_it() -> None:
+    resume = load_format("antigravity").resume
+    assert resume is not None
+    for name, command in ("antigravity-cli", ["agy", "--conversation", "7f3c"]), ("antigravity-ide", []):
+        assert resume(StoredSession("7f3c", Path(name, "conversations", "7f3c.db"), None)) == command

@@ -3,17 +3,27 @@
 Prompts stand in tags, and tool calls before their results.
 
 Source: `brain/<id>/.system_generated/logs/transcript.jsonl` below its folder in `~/.gemini`. The command line and the editor
-write it alike. `transcript_full.jsonl` beside it holds the same steps with longer texts.
+write it alike. `transcript_full.jsonl` beside it holds the same steps with longer texts. A conversation may have a database
+only, `conversations/<id>.db`: a step a row, as a protocol buffer. For 1.0.9 to 1.2, its fields are described in
+github.com/tenequm/pond/issues/201 and github.com/nicosuave/memex/pull/158.
 """
 
 import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar
 
+from pastchats_memory.files.foreign_sqlite import ForeignDatabase, ForeignFault, open_foreign
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.checkpoint import CannotResume
-from pastchats_memory.formats.base.companions import named_after
-from pastchats_memory.formats.base.format import Format, has_record
+from pastchats_memory.formats.base.companions import combine, kept_in, named_after
+from pastchats_memory.formats.base.format import Format, StoredSession, has_record
 from pastchats_memory.formats.base.locations import places
-from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of
+from pastchats_memory.formats.base.protobuf import text_at, value_at
+from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of
+from pastchats_memory.formats.base.sibling_files import is_sibling
+from pastchats_memory.formats.base.source import SourceFile
+from pastchats_memory.formats.base.sqlite_sessions import SqliteSessions, Tables
 from pastchats_memory.formats.base.tags import spans, without_spans
 from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, number_of, objects_of, text_of, value_of
@@ -22,11 +32,20 @@ PERSON, MODEL = "USER_EXPLICIT", "MODEL"
 SHORT, FULL = "transcript.jsonl", "transcript_full"
 REQUEST, CLIENT_WRAPPERS = "USER_REQUEST", ("ADDITIONAL_METADATA", "USER_SETTINGS_CHANGE")
 """Tags around the person's words, and around text that the client adds."""
-GENERATED = ".system_generated"
+GENERATED, CONVERSATIONS = ".system_generated", "conversations"
 UNFINISHED = ("RUNNING", "IN_PROGRESS", "PENDING")
 ANSWERS = ("PLANNER_RESPONSE", "NOTIFY_USER")
 NO_RESULTS = (*ANSWERS, "CHECKPOINT", "ERROR_MESSAGE")
 """Steps that are no tool results. An error is one while a call waits."""
+METADATA = "trajectory_metadata_blob"
+UNFINISHED_NUMBERS, FAILED = (1, 2, 8, 9, 11), 7
+"""Statuses of a step in a database: pending, running, generating, waiting, queued; failed."""
+PROMPT_FIELDS, ANSWER_FIELDS = ((19, 2), (19, 1)), ((20, 8), (20, 1), (94, 2))
+"""Fields of what the person typed, and of what the model or a message to the person says."""
+RESULT_FIELDS = ((28, 21, 1), (28, 21, 2), (28, 19, 1), (28, 4), (34, 11), (34, 8), (140, 2, 1), (24, 1))
+"""Fields of a result: of a command, of a search for files, of any other tool, of an error."""
+TIME, CALL = (5, 1), (5, 4)
+ERROR = 24
 INPUTS = {
     "CommandLine": "command", "TargetFile": "file_path", "AbsolutePath": "path", "DirectoryPath": "path", "SearchPath": "path",
     "Query": "query", "Url": "url",
@@ -60,6 +79,7 @@ class _Session(AgentSession):
         generated = self.source.path.parent.parent
         name = generated.parent.name if generated.name == GENERATED else self.source.path.stem
         cwd = next(filter(None, map(_cwd_of, self.source.sample)), None)
+        cwd = cwd or _find_workspace(generated.parent.parent.parent / CONVERSATIONS / f"{name}.db")
         before = self.source.resumed
         if before is not None and cwd and not mapping_of(before.state.get("info")).get("cwd"):
             raise CannotResume("where the session runs was not known before")
@@ -90,16 +110,11 @@ class _Session(AgentSession):
             case name if name in ANSWERS:
                 self.builder.add_answer(text, at)
         for place, call in enumerate(objects_of(record.get("tool_calls"))):
-            self._add_call(call, f"{own_id or line}.{place}")
+            arguments = {key: value_of(value) for key, value in mapping_of(call.get("args")).items()}
+            _add_call(self.builder, f"{own_id or line}.{place}", text_of(call.get("name")), arguments)
         is_result = record.get("source") == MODEL and kind not in NO_RESULTS
         if is_result or (kind == "ERROR_MESSAGE" and self.builder.waiting):
             self.builder.add_result(next(iter(self.builder.waiting), ""), _parse_result(record, text), at)
-
-    def _add_call(self, call: Json, call_id: str) -> None:
-        """Add a tool call; each of its arguments is encoded as JSON of its own."""
-        arguments = {key: value_of(value) for key, value in mapping_of(call.get("args")).items()}
-        known = {name: arguments[key] for key, name in INPUTS.items() if key in arguments}
-        self.builder.add_call(call_id, text_of(call.get("name")), arguments | known)
 
 
 def _cwd_of(record: Json) -> str | None:
@@ -120,14 +135,90 @@ def _parse_result(step: Json, text: str) -> ToolResult:
     return ToolResult(text[head.end() :] if head else text, code, failed=failed)
 
 
+class _Store(SqliteSessions):
+    """The conversation of one database."""
+
+    tables: ClassVar[Tables] = {"steps": frozenset({"idx", "step_type", "step_payload"})}
+
+    def sessions(self) -> Iterator[SessionBuilder]:
+        """Yield the conversation."""
+        builder = self.start(SessionInfo(self.path.stem, _workspace(self.database)))
+        for number, status, step in self.database.rows("steps", ("idx", "status", "step_payload"), order=("idx",)):
+            if status not in UNFINISHED_NUMBERS:
+                _add_step(builder, step, str(number), failed=status == FAILED)
+        yield builder
+
+
+def _add_step(builder: SessionBuilder, step: object, own_id: str, *, failed: bool) -> None:
+    seconds, nanos = number_of(value_at(step, *TIME, 1)) or 0, number_of(value_at(step, *TIME, 2)) or 0
+    at = Position(1, seconds + nanos // 1_000_000 / 1000, own_id)
+    if prompt := _first_text(step, PROMPT_FIELDS):
+        builder.forget_calls()
+        builder.add_prompt(prompt, at)
+    builder.add_answer(_first_text(step, ANSWER_FIELDS), at)
+    if value_at(step, *CALL):
+        call_id, name, encoded = (text_at(step, *CALL, number) for number in (1, 2, 3))
+        _add_call(builder, call_id or own_id, name, mapping_of(value_of(encoded)))
+        builder.add_result(call_id or own_id, ToolResult(_first_text(step, RESULT_FIELDS), failed=failed), at)
+    elif value_at(step, ERROR):
+        builder.queue.flag("api_error")
+
+
+def _add_call(builder: SessionBuilder, call_id: str, name: str, arguments: Json) -> None:
+    """Add a tool call. Its folder is that of the session, unless another one is known."""
+    known = {name: arguments[key] for key, name in INPUTS.items() if key in arguments}
+    builder.info.cwd = builder.info.cwd or folder_of(arguments.get("Cwd"))
+    builder.add_call(call_id, name, arguments | known)
+
+
+def _find_workspace(path: Path) -> str | None:
+    """Return the folder of the conversation in a database, or None."""
+    try:
+        if is_sibling(path):
+            with open_foreign(path) as database:
+                return _workspace(database)
+    except (OSError, ForeignFault):
+        pass
+    return None
+
+
+def _workspace(database: ForeignDatabase) -> str | None:
+    return next((folder_of(text_at(data, 1, 1)) for (data,) in database.rows(METADATA, ("data",))), None)
+
+
+def _first_text(step: object, paths: tuple[tuple[int, ...], ...]) -> str:
+    return next(filter(None, (text_at(step, *path) for path in paths)), "")
+
+
+detect_steps = has_record(_is_step)
+
+
+def detect(source: SourceFile) -> int:
+    """Return the confidence of a transcript or a database."""
+    return _Store.detect(source) if source.shape == "sqlite" else detect_steps(source)
+
+
+def read(source: SourceFile) -> Iterator[Row]:
+    """Yield the turns of a transcript or of a database."""
+    return _Store.read(source) if source.shape == "sqlite" else _Session.read(source)
+
+
+def resume(session: StoredSession) -> list[str]:
+    """Return the command of a session of the command line (tried with 1.2.6: github.com/subinium/agf/pull/95)."""
+    return ["agy", "--conversation", session.conversation_id] if FOLDERS[0] in session.path.parts else []
+
+
+FOLDERS = ("antigravity-cli", "antigravity", "antigravity-ide")
+
 ANTIGRAVITY = Format(
     name="antigravity",
-    version=4,
-    detect=has_record(_is_step),
-    read=_Session.read,
+    version=5,
+    detect=detect,
+    read=read,
     program="Antigravity",
-    locations=places(
-        *(f"{{home}}/.gemini/{name}/brain" for name in ("antigravity-cli", "antigravity", "antigravity-ide"))
+    locations=places(*(f"{{home}}/.gemini/{name}/{folder}" for folder in ("brain", CONVERSATIONS) for name in FOLDERS)),
+    companions=combine(
+        named_after({SHORT: (FULL,)}), kept_in(CONVERSATIONS, f"../brain/{{}}/{GENERATED}/logs/{SHORT}")
     ),
-    companions=named_after({SHORT: (FULL,)}),
+    resume=resume,
 )

@@ -1,5 +1,6 @@
-"""Two common layouts of companion files."""
+"""Common layouts of companion files."""
 
+import os
 from collections.abc import Collection, Mapping
 from itertools import chain
 
@@ -26,3 +27,20 @@ def ending_in(sessions: str, ending: str, *others: str) -> Companions:
         return own.union(others).intersection(names)
 
     return Companions(hidden_in=hidden_in)
+
+
+def kept_in(folder: str, *places: str) -> Companions:
+    """Return companions of a folder: a file is not read if one of the places, which take its name, has its session too."""
+
+    def hidden_in(here: str, names: Collection[str]) -> Collection[str]:
+        if not here.replace("\\", "/").endswith(folder):
+            return ()
+        paths = {name: [f"{here}/{place.format(name.partition('.')[0])}" for place in places] for name in names}
+        return [name for name in names if any(map(os.path.exists, paths[name]))]
+
+    return Companions(hidden_in=hidden_in)
+
+
+def combine(*each: Companions) -> Companions:
+    """Return the companions that any of several layouts hides."""
+    return Companions(hidden_in=lambda folder, names: [name for one in each for name in one.hidden_in(folder, names)])

@@ -1,8 +1,9 @@
-"""GitHub Copilot: the command line, its shared sessions, and the chat in VS Code.
+"""GitHub Copilot: the command line, its shared sessions, and the chat in VS Code and Visual Studio.
 
 The reader is imported with the first file: a hook needs only what is here.
 """
 
+from pastchats_memory.formats.base.companions import kept_in
 from pastchats_memory.formats.base.format import CERTAIN, Format, confident, deferred, load
 from pastchats_memory.formats.base.hooks import TIMEOUT_S, HookDialect, server_entry, settings_path
 from pastchats_memory.formats.base.locations import places
@@ -49,15 +50,28 @@ COPILOT_SHARE = Format(
 
 VSCODE_COPILOT = Format(
     name="vscode-copilot-chat",
-    version=12,
+    version=13,
     detect=confident(deferred("agents.copilot.vscode:matches"), CERTAIN),
     read=deferred("agents.copilot.vscode:read"),
     program="Copilot Chat",
     locations=places(
         "{editors}/workspaceStorage/*/chatSessions",
+        "{editors}/workspaceStorage/*/GitHub.copilot-chat/transcripts",
+        "{editors}/GitHub.copilot-chat/transcripts",
         "{editors}/globalStorage/emptyWindowChatSessions",
         "{editors}/globalStorage/transferredChatSessions",
         "{editors}/globalStorage/github.copilot-chat/conversations.json",
     ),
+    dialect=lambda: load("agents.copilot.dialect:DIALECT"),
+    companions=kept_in("GitHub.copilot-chat/transcripts", "../../chatSessions/{}.json", "../../chatSessions/{}.jsonl"),
+)
+
+VISUAL_STUDIO_COPILOT = Format(
+    name="visual-studio-copilot",
+    version=1,
+    detect=deferred("agents.copilot.traces:detect"),
+    read=deferred("agents.copilot.traces:Traces.read"),
+    program="Copilot in Visual Studio",
+    locations=deferred("agents.copilot.traces:locations"),
     dialect=lambda: load("agents.copilot.dialect:DIALECT"),
 )

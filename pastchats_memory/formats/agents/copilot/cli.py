@@ -1,4 +1,7 @@
-"""GitHub Copilot CLI sessions: an event `{type, data, id, timestamp, parentId}` on each line."""
+"""GitHub Copilot sessions: an event `{type, data, id, timestamp, parentId}` on each line.
+
+The command line writes them, and the chat of VS Code since its version 0.51.
+"""
 
 import re
 
@@ -6,7 +9,8 @@ from pastchats_memory.formats.agents.copilot.dialect import DIALECT
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import has_record
 from pastchats_memory.formats.base.session import BadRecord, Position, SessionInfo, folder_of
-from pastchats_memory.formats.base.sibling_files import recorded_cwd
+from pastchats_memory.formats.base.sibling_files import read_sibling_json, recorded_cwd
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tags import without_rim
 from pastchats_memory.formats.base.tools import split_exit_code, text_of_result
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
@@ -18,6 +22,8 @@ MESSAGES = ("user.message", "assistant.message")
 APPENDED = ("current_datetime", "reminder", "system_reminder", "system-reminder", "system_notification")
 PERSON = (None, "", "user", "autopilot-objective")
 """Sources of a prompt that a person typed. Skills, agents, schedules and the autopilot itself are other sources."""
+TRANSCRIPTS = ("GitHub.copilot-chat", "transcripts")
+"""The folder of the chat's transcripts, in the storage of a workspace."""
 FLAGS = {"session.error": "api_error", "abort": "interrupted"}
 
 _EXITED = re.compile(r"\n?<(?:exited with exit code|shellId: \d+ completed with exit code) (-?\d{1,9})>\s*\Z")
@@ -31,6 +37,13 @@ def _is_event(record: Json) -> bool:
 
 
 detect = has_record(_is_event)
+
+
+def is_of_chat(source: SourceFile) -> bool:
+    """Return whether a file has events of the chat in VS Code: by its folder, or by the editor's version in the first one."""
+    first = source.sample[0] if source.shape == "jsonl" and source.sample else {}
+    is_there = source.path.parts[-3:-1] == TRANSCRIPTS or "vscodeVersion" in mapping_of(first.get("data"))
+    return is_there and detect(source) > 0
 
 
 class CopilotSession(AgentSession):
@@ -95,3 +108,13 @@ class CopilotSession(AgentSession):
 
     def _add_call(self, data: Json, name_key: str) -> None:
         self.builder.add_call(text_of(data.get("toolCallId")), text_of(data.get(name_key)), data.get("arguments"))
+
+
+class ChatTranscript(CopilotSession):
+    """A session of the chat in VS Code."""
+
+    def session_info(self) -> SessionInfo:
+        """Return the session by the name of the file; the storage of the workspace names its folder."""
+        path = self.source.path
+        workspace = mapping_of(read_sibling_json(path.parent.parent.parent / "workspace.json"))
+        return SessionInfo(path.stem, folder_of(workspace.get("folder")))

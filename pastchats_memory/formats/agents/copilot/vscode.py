@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from pastchats_memory.formats.agents.copilot.cli import ChatTranscript, is_of_chat
 from pastchats_memory.formats.agents.copilot.dialect import DIALECT
 from pastchats_memory.formats.agents.copilot.vscode_log import is_beginning, replay
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of
@@ -26,9 +27,9 @@ _EXIT_CODE = re.compile(r"(?:Command exited with code|exit code:?) (-?\d{1,9})",
 
 
 def matches(source: SourceFile) -> bool:
-    """Return whether a document has marks of VS Code and requests with messages, or the first line begins a log."""
+    """Return whether a document has marks of VS Code and requests with messages, or the lines are a log or a transcript."""
     if source.shape == "jsonl":
-        return any(is_beginning(record) for record in source.sample[:1])
+        return any(is_beginning(record) for record in source.sample[:1]) or is_of_chat(source)
     session = mapping_of(source.outline) if source.shape == "json" else {}
     requests = list_of(session.get("requests"))
     keys = (mapping_of(request).keys() for request in requests)
@@ -39,6 +40,9 @@ def matches(source: SourceFile) -> bool:
 
 def read(source: SourceFile) -> Iterator[Row]:
     """Yield the turns in file order, and unreadable requests."""
+    if is_of_chat(source):
+        yield from ChatTranscript.read(source)
+        return
     builder: SessionBuilder | None = None
     for position, found in enumerate(_requests(source)):
         if isinstance(found, Unreadable):

@@ -140,3 +140,8 @@ def test_a_session_that_a_program_keeps_twice_is_read_once(tmp_path):
         (tmp_path / other).touch()
         assert set(hidden_in(str(tmp_path / folder), names)) == {names[0]}
         assert set(hidden_in(str(tmp_path), names)) == set()
+
+
+def test_the_changes_of_sessions_are_left_to_the_sessions(tmp_path):
+    for folder, hidden in ("session_diff", ["ses_1.json"]), ("session", []):
+        assert list(hidden_in(str(tmp_path / folder), ["ses_1.json", "notes.md"])) == hidden

@@ -49,7 +49,7 @@ HOOKS = HookDialect(
 
 CLAUDE_CODE = Format(
     name="claude-code",
-    version=11,
+    version=12,
     detect=deferred("agents.claude_code.reader:detect"),
     read=deferred("agents.claude_code.reader:read"),
     program="Claude Code",

@@ -10,7 +10,7 @@ AGENT = 'Agent "'
 """The beginning of a summary of an agent's task. Its result is the last answer in the agent's own transcript."""
 FAILED = ("failed", "killed", "stopped")
 DIRECTIVE = "Your directive:"
-_TEAMMATE = opening_of(["teammate-message"])
+_TEAMMATE, _SESSION = opening_of(["teammate-message"]), opening_of(["cross-session-message"])
 
 
 def parse_task_result(text: str) -> tuple[str, bool] | None:
@@ -21,9 +21,10 @@ def parse_task_result(text: str) -> tuple[str, bool] | None:
     return f"{summary}\n{cut_middle(result)}".strip(), span(text, "status").strip() in FAILED
 
 
-def parse_team_messages(text: str) -> str:
-    """Return what other agents of a team ask in a text that consists of their messages, else ""."""
-    return "\n\n".join(split_tags(text, _TEAMMATE)[0]) if is_tagged(text, _TEAMMATE) else ""
+def parse_messages(text: str, *, of_team: bool) -> str:
+    """Return what other agents of a team, or other sessions, ask in a text that consists of their messages, else ""."""
+    opening = _TEAMMATE if of_team else _SESSION
+    return "\n\n".join(split_tags(text, opening)[0]).strip() if is_tagged(text, opening) else ""
 
 
 def parse_directive(text: str) -> str:

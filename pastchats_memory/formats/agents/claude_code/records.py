@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pastchats_memory.formats.agents.claude_code.dialect import parse_prompt
-from pastchats_memory.formats.agents.claude_code.notices import parse_directive, parse_task_result, parse_team_messages
+from pastchats_memory.formats.agents.claude_code.notices import parse_directive, parse_messages, parse_task_result
 from pastchats_memory.formats.base.dialect import UserText
 from pastchats_memory.formats.base.session import documents_of
 from pastchats_memory.formats.base.tags import REMINDERS, without_spans
@@ -22,6 +22,8 @@ PROGRAM_MARKS = {"promptSource": "system", "turnOrigin": "scheduled", "queuePrio
 """Marks of a prompt that a program sent: the client, a schedule, a loop."""
 CHANNEL = "channel"
 """The origin of a message from outside, which a person or a program sent."""
+OTHER_AGENTS = ("peer", "coordinator")
+"""The origins of a message that another session or agent sent."""
 PLAN = "planContent"
 """The key of a plan that the client repeats as the first prompt of a fresh session."""
 UNCLASSIFIED = "unclassified"
@@ -36,8 +38,8 @@ DELIVERED = (None, "absorbed_mid_turn")
 Origin = Literal[
     "prompt", "command", "plan", "summary", "subagent", "fork", "tool", "output", "task", "nobody", "unreadable"
 ]
-"""The origin of a user record's text: a person (two kinds), an approved plan, a summary, a parent agent (two kinds), a tool, a
-shell command of the person, a task in the background, the client (`nobody`), or unreadable."""
+"""The origin of a user record's text: a person (two kinds), an approved plan, a summary, another agent or session (two kinds),
+a tool, a shell command of the person, a task in the background, the client (`nobody`), or unreadable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,7 @@ def _classify(record: Json, texts: list[str], content: object) -> RecordedPrompt
 def parse_team_record(record: Json) -> str:
     """Return what other agents of a team ask in a user record, else ""."""
     content = mapping_of(record.get("message")).get("content")
-    return parse_team_messages("\n\n".join(text_blocks(content))) if record.get("type") == "user" else ""
+    return parse_messages("\n\n".join(text_blocks(content)), of_team=True) if record.get("type") == "user" else ""
 
 
 def _classify_typed(record: Json, parts: list[UserText], text: str) -> RecordedPrompt | None:
@@ -106,9 +108,12 @@ def _classify_typed(record: Json, parts: list[UserText], text: str) -> RecordedP
 
 
 def _parse_plan_or_result(record: Json, parts: list[UserText], text: str) -> RecordedPrompt | None:
-    """Return the plan that the client repeats, or the result of a task in a text without a person's words."""
+    """Return the plan that the client repeats, another session's message, or a task's result without a person's words."""
     if plan := text_of(record.get(PLAN)).strip():
         return RecordedPrompt("plan", plan)
+    kind = mapping_of(record.get("origin")).get("kind")
+    if sent := "" if kind == "human" else parse_messages(text, of_team=False) or text * (kind in OTHER_AGENTS):
+        return RecordedPrompt("subagent", sent)
     result = None if any(part.text for part in parts) else parse_task_result(text)
     return RecordedPrompt("task", result[0], failed=result[1]) if result else None
 

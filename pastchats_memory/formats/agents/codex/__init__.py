@@ -29,7 +29,7 @@ HOOKS = HookDialect(
 
 CODEX = Format(
     name="codex",
-    version=8,
+    version=9,
     detect=confident(deferred("agents.codex.reader:matches"), CERTAIN),
     read=deferred("agents.codex.reader:read"),
     program="Codex",

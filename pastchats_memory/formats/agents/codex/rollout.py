@@ -87,7 +87,8 @@ def prompt_of_event(entry: RolloutEntry) -> str:
     payload, item = entry.payload, completed_item(entry)
     if item.get("type") == "UserMessage":
         parts = objects_of(item.get("content"))
-        text = "".join(text_of(part.get("text")) for part in parts)
+        texts = [text_of(part.get("text")) for part in parts]
+        text = "".join(text for text in texts if len(texts) == 1 or not is_injected(text.strip()))
         pictures = any(part.get("type") != "text" for part in parts)
     elif entry.kind == EVENT and entry.type == "user_message" and payload.get("kind", "plain") in ("plain", None):
         text = text_of(payload.get("message"))

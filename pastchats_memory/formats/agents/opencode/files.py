@@ -15,6 +15,8 @@ from pastchats_memory.formats.base.sibling_files import is_sibling
 SESSION = "ses_"
 MESSAGE = "msg_"
 PART = "prt_"
+CHANGES = "session_diff"
+"""The folder with what each session changed in files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +70,11 @@ def other_files(path: Path) -> Iterator[Path]:
 
 def hidden_in(where: str, names: Collection[str]) -> Collection[str]:
     """Return the files that are read with another one: parts, and messages beside the first if their session is gone."""
+    folder = Path(where)
+    if folder.name == CHANGES:
+        return [name for name in names if name.startswith(SESSION)]
     if not any(name.startswith((MESSAGE, PART)) for name in names):
         return ()
-    folder = Path(where)
     first = min((name for name in names if name.startswith(MESSAGE) and name.endswith(".json")), default="")
     tree = tree_of(folder / first)
     if first and tree is not None:

@@ -27,7 +27,7 @@ import click
 
 from pastchats_memory.cli import COMMANDS, GROUPS, program
 from pastchats_memory.formats.base.locations import Environment
-from pastchats_memory.formats.registry import BUILT_IN, VERIFIED, load_format
+from pastchats_memory.formats.registry import BUILT_IN, VERIFIED, load_format, locations_of
 from pastchats_memory.http.routes import ROUTES
 from pastchats_memory.memory import Memory
 
@@ -154,7 +154,7 @@ def render_formats() -> str:
             f"| `{format_.name}` | {format_.program or '–'} | {describe_files(module)} | {format_.version} "
             f"| {VERIFIED.get(format_.name) or format_.verified or '–'} | `{find_readme(module)}` |"
         )
-        paths = merge_editors(map(str, format_.locations(environment)))
+        paths = merge_editors(map(str, locations_of(format_, environment)))
         if paths:
             places.append(f"| `{format_.name}` | {', '.join(f'`{path}`' for path in paths)} |")
     return "\n".join(

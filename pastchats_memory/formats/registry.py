@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pastchats_memory.errors import BrokenFormat, UsageFault
 from pastchats_memory.formats.base.format import CERTAIN, Format, load
+from pastchats_memory.formats.base.locations import places
 from pastchats_memory.text.data_file import read_text
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ BUILT_IN: Mapping[str, str] = {name: place for name, place, *_ in _ROWS}
 """Where each built-in format is defined, by name."""
 VERIFIED: Mapping[str, str] = {name: verified[0] for name, _, *verified in _ROWS if verified}
 """What `Format.verified` says of a format of another package."""
+
+_PLACES = [line.split(maxsplit=1) for line in read_text(__file__, "locations.txt").splitlines() if line[0] != "#"]
 
 SHORT_NAMES = {"gemini": "gemini-cli", "qwen": "qwen-code", "copilot": "copilot-cli"}
 """Names that people use for agents."""
@@ -121,6 +124,12 @@ def detect_format(source: SourceFile) -> Format | None:
     return best
 
 
+def locations_of(format_: Format, environment: Environment) -> Iterator[Path]:
+    """Yield the places of a format: those that the table lists, then those that it finds itself."""
+    yield from places(*(pattern for name, pattern in _PLACES if name == format_.name))(environment)
+    yield from format_.locations(environment)
+
+
 class DefaultLocation(NamedTuple):
     """A default location of a format's files."""
 
@@ -141,7 +150,7 @@ def report_formats(environment: Environment) -> list[FormatReport]:
     """Return every format by name, with its origin and its default locations."""
     reports = []
     for format_ in sorted(all_formats(), key=lambda format_: format_.name):
-        found = ((path, os.path.exists(path)) for path in format_.locations(environment))  # noqa: PTH110 - pathlib's raises below a closed folder on Python 3.11
+        found = ((path, os.path.exists(path)) for path in locations_of(format_, environment))  # noqa: PTH110 - pathlib's raises below a closed folder on Python 3.11
         reports.append(FormatReport(format_, origin_of(format_), tuple(DefaultLocation(*each) for each in found)))
     return reports
 
@@ -165,7 +174,7 @@ def discover(environment: Environment) -> list[History]:
     """Return every history that exists in a default location, in the order of the formats."""
     found: dict[Path, History] = {}
     for format_ in all_formats():
-        for path in format_.locations(environment):
+        for path in locations_of(format_, environment):
             if path.exists():
                 found.setdefault(path, History(format_.program or format_.name, path))
     return list(found.values())

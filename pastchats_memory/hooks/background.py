@@ -123,13 +123,13 @@ def _judge(memory: Memory, request: IndexRequest, most: int) -> None:
 def _find_histories(agent: str) -> list[Path]:
     """Return the places of an agent's transcripts; none without a home folder."""
     from pastchats_memory.errors import UsageFault
-    from pastchats_memory.formats.registry import load_format
+    from pastchats_memory.formats.registry import load_format, locations_of
     from pastchats_memory.memory.indexing import find_environment, find_histories
 
     try:
         if agent == EVERY_AGENT:
             return [history.path for history in find_histories()]
-        return list(load_format(agent).locations(find_environment()))
+        return list(locations_of(load_format(agent), find_environment()))
     except UsageFault:
         return []
 

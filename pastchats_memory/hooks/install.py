@@ -25,7 +25,7 @@ from pastchats_memory.files.atomic import write_atomic
 from pastchats_memory.files.command_line import join_command
 from pastchats_memory.formats.base.hooks import HookDialect
 from pastchats_memory.formats.base.locations import Environment
-from pastchats_memory.formats.registry import all_formats
+from pastchats_memory.formats.registry import all_formats, locations_of
 from pastchats_memory.hooks.jsonc import with_hooks, without_inserted, without_ours, without_pieces
 
 IS_OURS = re.compile(r"pastchats[-_]memory\S{0,40} hook ")
@@ -300,7 +300,7 @@ def find_agents(environment: Mapping[str, str] = os.environ) -> list[str]:
             continue
         files = [Path(agent.settings(variables)), *([Path(agent.servers(variables))] if agent.servers else [])]
         folders = [file.parent for file in files if file.parent != place.home]
-        if any(os.path.exists(path) for path in (*files, *folders, *format_.locations(place))):  # noqa: PTH110 - pathlib's raises below a closed folder on Python 3.11
+        if any(os.path.exists(path) for path in (*files, *folders, *locations_of(format_, place))):  # noqa: PTH110 - pathlib's raises below a closed folder on Python 3.11
             found.append(agent.name)
     return found
 

@@ -2,7 +2,6 @@
 
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
-from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.session import BadRecord, Position, SessionInfo, folder_of, texts_of
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
@@ -85,13 +84,7 @@ def _parse_result(block: Json) -> ToolResult:
     return ToolResult(text_of_result(result) or text_of(fault), number, failed=failed)
 
 
+# github.com/coder/registry/issues/748
 AMP = Format(
-    name="amp",
-    version=5,
-    detect=detect,
-    read=_Session.read,
-    program="Amp",
-    locations=places("{AMP_DATA_DIR:data/amp}/threads", "{editors}/globalStorage/sourcegraph.amp"),
-    keeps_mtime=False,
-    resume=resume_with("amp", "threads", "continue"),  # github.com/coder/registry/issues/748
+    "amp", 5, detect, _Session.read, program="Amp", keeps_mtime=False, resume=resume_with("amp", "threads", "continue")
 )

@@ -10,17 +10,15 @@ github.com/tenequm/pond/issues/201 and github.com/nicosuave/memex/pull/158.
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import ClassVar
 
-from pastchats_memory.files.foreign_sqlite import ForeignDatabase, ForeignFault, open_foreign
+from pastchats_memory.files.foreign_sqlite import ForeignDatabase
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.checkpoint import CannotResume
 from pastchats_memory.formats.base.companions import combine, kept_in, named_after
-from pastchats_memory.formats.base.format import Format, StoredSession, has_record
-from pastchats_memory.formats.base.locations import places
+from pastchats_memory.formats.base.format import Format, has_record
 from pastchats_memory.formats.base.protobuf import text_at, value_at
-from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of
+from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo, folder_of
 from pastchats_memory.formats.base.sibling_files import is_sibling
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.sqlite_sessions import SqliteSessions, Tables
@@ -44,8 +42,7 @@ PROMPT_FIELDS, ANSWER_FIELDS = ((19, 2), (19, 1)), ((20, 8), (20, 1), (94, 2))
 """Fields of what the person typed, and of what the model or a message to the person says."""
 RESULT_FIELDS = ((28, 21, 1), (28, 21, 2), (28, 19, 1), (28, 4), (34, 11), (34, 8), (140, 2, 1), (24, 1))
 """Fields of a result: of a command, of a search for files, of any other tool, of an error."""
-TIME, CALL = (5, 1), (5, 4)
-ERROR = 24
+TIME, CALL, ERROR = (5, 1), (5, 4), 24
 INPUTS = {
     "CommandLine": "command", "TargetFile": "file_path", "AbsolutePath": "path", "DirectoryPath": "path", "SearchPath": "path",
     "Query": "query", "Url": "url",
@@ -79,7 +76,9 @@ class _Session(AgentSession):
         generated = self.source.path.parent.parent
         name = generated.parent.name if generated.name == GENERATED else self.source.path.stem
         cwd = next(filter(None, map(_cwd_of, self.source.sample)), None)
-        cwd = cwd or _find_workspace(generated.parent.parent.parent / CONVERSATIONS / f"{name}.db")
+        store = generated.parent.parent.parent / CONVERSATIONS / f"{name}.db"
+        if not cwd and is_sibling(store):
+            cwd = next(map(text_of, SourceFile(store).from_database(_folders)), None) or None
         before = self.source.resumed
         if before is not None and cwd and not mapping_of(before.state.get("info")).get("cwd"):
             raise CannotResume("where the session runs was not known before")
@@ -142,7 +141,7 @@ class _Store(SqliteSessions):
 
     def sessions(self) -> Iterator[SessionBuilder]:
         """Yield the conversation."""
-        builder = self.start(SessionInfo(self.path.stem, _workspace(self.database)))
+        builder = self.start(SessionInfo(self.path.stem, next(_folders(self.database), None)))
         for number, status, step in self.database.rows("steps", ("idx", "status", "step_payload"), order=("idx",)):
             if status not in UNFINISHED_NUMBERS:
                 _add_step(builder, step, str(number), failed=status == FAILED)
@@ -152,14 +151,14 @@ class _Store(SqliteSessions):
 def _add_step(builder: SessionBuilder, step: object, own_id: str, *, failed: bool) -> None:
     seconds, nanos = number_of(value_at(step, *TIME, 1)) or 0, number_of(value_at(step, *TIME, 2)) or 0
     at = Position(1, seconds + nanos // 1_000_000 / 1000, own_id)
-    if prompt := _first_text(step, PROMPT_FIELDS):
+    if prompt := text_at(step, *PROMPT_FIELDS):
         builder.forget_calls()
         builder.add_prompt(prompt, at)
-    builder.add_answer(_first_text(step, ANSWER_FIELDS), at)
+    builder.add_answer(text_at(step, *ANSWER_FIELDS), at)
     if value_at(step, *CALL):
-        call_id, name, encoded = (text_at(step, *CALL, number) for number in (1, 2, 3))
+        call_id, name, encoded = (text_at(step, (*CALL, number)) for number in (1, 2, 3))
         _add_call(builder, call_id or own_id, name, mapping_of(value_of(encoded)))
-        builder.add_result(call_id or own_id, ToolResult(_first_text(step, RESULT_FIELDS), failed=failed), at)
+        builder.add_result(call_id or own_id, ToolResult(text_at(step, *RESULT_FIELDS), failed=failed), at)
     elif value_at(step, ERROR):
         builder.queue.flag("api_error")
 
@@ -171,54 +170,22 @@ def _add_call(builder: SessionBuilder, call_id: str, name: str, arguments: Json)
     builder.add_call(call_id, name, arguments | known)
 
 
-def _find_workspace(path: Path) -> str | None:
-    """Return the folder of the conversation in a database, or None."""
-    try:
-        if is_sibling(path):
-            with open_foreign(path) as database:
-                return _workspace(database)
-    except (OSError, ForeignFault):
-        pass
-    return None
+def _folders(database: ForeignDatabase) -> Iterator[str]:
+    """Yield the folders of a conversation."""
+    return filter(None, (folder_of(text_at(data, (1, 1))) for (data,) in database.rows(METADATA, ("data",))))
 
-
-def _workspace(database: ForeignDatabase) -> str | None:
-    return next((folder_of(text_at(data, 1, 1)) for (data,) in database.rows(METADATA, ("data",))), None)
-
-
-def _first_text(step: object, paths: tuple[tuple[int, ...], ...]) -> str:
-    return next(filter(None, (text_at(step, *path) for path in paths)), "")
-
-
-detect_steps = has_record(_is_step)
-
-
-def detect(source: SourceFile) -> int:
-    """Return the confidence of a transcript or a database."""
-    return _Store.detect(source) if source.shape == "sqlite" else detect_steps(source)
-
-
-def read(source: SourceFile) -> Iterator[Row]:
-    """Yield the turns of a transcript or of a database."""
-    return _Store.read(source) if source.shape == "sqlite" else _Session.read(source)
-
-
-def resume(session: StoredSession) -> list[str]:
-    """Return the command of a session of the command line (tried with 1.2.6: github.com/subinium/agf/pull/95)."""
-    return ["agy", "--conversation", session.conversation_id] if FOLDERS[0] in session.path.parts else []
-
-
-FOLDERS = ("antigravity-cli", "antigravity", "antigravity-ide")
 
 ANTIGRAVITY = Format(
     name="antigravity",
     version=5,
-    detect=detect,
-    read=read,
+    detect=lambda source: _Store.detect(source) or has_record(_is_step)(source),
+    read=lambda source: (_Store if source.shape == "sqlite" else _Session).read(source),
     program="Antigravity",
-    locations=places(*(f"{{home}}/.gemini/{name}/{folder}" for folder in ("brain", CONVERSATIONS) for name in FOLDERS)),
     companions=combine(
         named_after({SHORT: (FULL,)}), kept_in(CONVERSATIONS, f"../brain/{{}}/{GENERATED}/logs/{SHORT}")
     ),
-    resume=resume,
+    # github.com/subinium/agf/pull/95, tried with 1.2.6; the editor resumes its sessions in its window
+    resume=lambda session: (
+        ["agy", "--conversation", session.conversation_id] if "antigravity-cli" in session.path.parts else []
+    ),
 )

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import CERTAIN, Format
-from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.session import BadRecord, Position, SessionInfo, count_images, folder_of, texts_of
 from pastchats_memory.formats.base.sibling_files import read_sibling_json
 from pastchats_memory.formats.base.source import SourceFile
@@ -114,11 +113,4 @@ def _texts_of_node(node: Json, depth: int) -> Iterator[str]:
         yield "\n" if kind in BLOCKS else ""
 
 
-CONTINUE_DEV = Format(
-    name="continue",
-    version=6,
-    detect=detect,
-    read=_Session.read,
-    program="Continue",
-    locations=places("{CONTINUE_GLOBAL_DIR:home/.continue}/sessions"),
-)
+CONTINUE_DEV = Format("continue", 6, detect, _Session.read, program="Continue")

@@ -5,7 +5,6 @@ A message that the model reads as the user's may come from the program. Its sour
 
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import Format, has_record
-from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.session import Position, folder_of, texts_of
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 from pastchats_memory.formats.base.values import Json, mapping_of, number_of, objects_of, parse_json, text_of
@@ -92,5 +91,4 @@ DEEPSEEK_HARNESS = Format(
     detect=has_record(lambda record: _is_header(record) or _is_event(record)),
     read=_Session.read,
     program="DeepSeek Harness",
-    locations=places("{DSH_HOME:home/.dsh}/sessions"),
 )

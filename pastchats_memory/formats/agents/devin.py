@@ -5,13 +5,11 @@ form a forest, in which each retry and edit has its own copy of what precedes it
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import ClassVar
 
 from pastchats_memory.files.foreign_sqlite import Row
 from pastchats_memory.formats.base.chat_messages import add_message
 from pastchats_memory.formats.base.format import Format, resume_with
-from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo, folder_of
 from pastchats_memory.formats.base.sqlite_sessions import SqliteSessions, Tables
 from pastchats_memory.formats.base.values import list_of, mapping_of, text_of, value_of
@@ -55,18 +53,6 @@ class DevinSessions(SqliteSessions):
         return list(reversed(chain.values())) or list(nodes.values())
 
 
-def locations(environment: Environment) -> Iterator[Path]:
-    """Yield the database."""
-    data = environment.programs if environment.platform == "win32" else environment.data
-    yield data / "devin" / "cli" / "sessions.db"
-
-
 DEVIN = Format(
-    name="devin",
-    version=2,
-    detect=DevinSessions.detect,
-    read=DevinSessions.read,
-    program="Devin CLI",
-    locations=locations,
-    resume=resume_with("devin", "--resume"),
+    "devin", 2, DevinSessions.detect, DevinSessions.read, program="Devin CLI", resume=resume_with("devin", "--resume")
 )

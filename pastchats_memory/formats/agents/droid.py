@@ -9,7 +9,6 @@ from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.agent_spellings import parse_droid_output
 from pastchats_memory.formats.base.companions import ending_in
 from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
-from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.session import BadRecord, Position, count_images, folder_of, texts_of
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tags import REMINDERS, without_spans
@@ -140,7 +139,6 @@ DROID = Format(
     detect=detect,
     read=_Session.read,
     program="Factory Droid",
-    locations=places(f"{{home}}/{SESSIONS}"),
     companions=ending_in(SESSIONS, SETTINGS),
     resume=resume_with("droid", "--resume"),  # https://docs.factory.ai/reference/cli-reference
 )

@@ -126,11 +126,5 @@ def locations(environment: Environment) -> Iterator[Path]:
 
 
 GPTME = Format(
-    name="gptme",
-    version=3,
-    detect=detect,
-    read=_Session.read,
-    program="gptme",
-    locations=locations,
-    companions=named_after({LOG: DERIVED}),
+    "gptme", 3, detect, _Session.read, program="gptme", locations=locations, companions=named_after({LOG: DERIVED})
 )

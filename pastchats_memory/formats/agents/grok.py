@@ -16,7 +16,6 @@ from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.chat_messages import add_message
 from pastchats_memory.formats.base.companions import named_after
 from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
-from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.session import Position, Row, SessionInfo, count_images, texts_of
 from pastchats_memory.formats.base.sibling_files import read_sibling, read_sibling_json
 from pastchats_memory.formats.base.source import SourceFile
@@ -181,7 +180,6 @@ GROK = Format(
     detect=detect,
     read=read,
     program="Grok Build",
-    locations=places("{GROK_HOME:home/.grok}/sessions"),
     companions=named_after({UPDATES: (SENT, SUMMARY)}),
     resume=resume_with("grok", "--resume"),  # https://docs.x.ai/build/features/sessions
 )

@@ -12,7 +12,6 @@ from typing import ClassVar
 
 from pastchats_memory.formats.base.dialect import COMMON, UserText
 from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
-from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of, texts_of
 from pastchats_memory.formats.base.source import Record, SourceFile
 from pastchats_memory.formats.base.sqlite_sessions import SqliteSessions, Tables
@@ -156,12 +155,5 @@ def _parse_skill(text: str) -> UserText | None:
     return COMMON.parse_command(found[1], prompt)
 
 
-HERMES = Format(
-    name="hermes",
-    version=6,
-    detect=detect,
-    read=read,
-    program="Hermes",
-    locations=places("{HERMES_HOME:home/.hermes}/state.db"),
-    resume=resume_with("hermes", "--resume"),  # https://hermes-agent.nousresearch.com/docs/user-guide/cli
-)
+# https://hermes-agent.nousresearch.com/docs/user-guide/cli
+HERMES = Format("hermes", 6, detect, read, program="Hermes", resume=resume_with("hermes", "--resume"))

@@ -11,7 +11,6 @@ from pathlib import Path
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.companions import named_after
 from pastchats_memory.formats.base.format import Format, has_record, resume_with
-from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.session import Position, SessionInfo, count_images, folder_of, texts_of
 from pastchats_memory.formats.base.sibling_files import read_sibling, read_sibling_field
 from pastchats_memory.formats.base.tags import without_spans
@@ -197,7 +196,6 @@ KIMI = Format(
     detect=has_record(_is_event),
     read=_Session.read,
     program="Kimi",
-    locations=places("{KIMI_CODE_HOME:home/.kimi-code}/sessions", "{home}/.kimi/sessions"),
     companions=named_after({WIRE: (SENT,), AGENTS: (STATE,)}),
     resume=resume_with("kimi", "--session"),  # https://moonshotai.github.io/kimi-code/en/guides/sessions
 )

@@ -8,7 +8,6 @@ from typing import ClassVar
 
 from pastchats_memory.formats.base.chat_messages import parse_output
 from pastchats_memory.formats.base.format import Format
-from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo, folder_of
 from pastchats_memory.formats.base.sqlite_sessions import SqliteSessions, Tables
 from pastchats_memory.formats.base.values import Json, mapping_of, objects_of, text_of, value_of
@@ -79,11 +78,4 @@ def _id_of(value: object) -> str:
     return value.hex() if isinstance(value, bytes) else text_of(value)
 
 
-OMNIGENT = Format(
-    name="omnigent",
-    version=1,
-    detect=OmnigentConversations.detect,
-    read=OmnigentConversations.read,
-    program="Omnigent",
-    locations=places("{OMNIGENT_DATA_DIR:home/.omnigent}/chat.db"),
-)
+OMNIGENT = Format("omnigent", 1, OmnigentConversations.detect, OmnigentConversations.read, program="Omnigent")

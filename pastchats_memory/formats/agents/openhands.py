@@ -14,7 +14,6 @@ from pathlib import Path
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.format import CERTAIN, Companions, Format, resume_with
-from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.session import Position, Row, SessionInfo, folder_of, texts_of
 from pastchats_memory.formats.base.session_names import session_name
 from pastchats_memory.formats.base.sibling_files import is_sibling, read_sibling_field
@@ -193,7 +192,6 @@ OPENHANDS = Format(
     detect=detect,
     read=read,
     program="OpenHands",
-    locations=places("{home}/.openhands/conversations"),
     dialect=lambda: DIALECT,
     companions=Companions((EVENT,), read_with, hidden_in),
     resume=resume_with("openhands", "--resume"),  # https://docs.openhands.dev/openhands/usage/cli/resume

@@ -10,7 +10,6 @@ from dataclasses import asdict
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.checkpoint import CannotResume
 from pastchats_memory.formats.base.format import CERTAIN, Companions, Format
-from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.session import BadRecord, Position, count_images, folder_of, texts_of
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import ToolResult, parse_printed, split_exit_code, text_of_result
@@ -136,6 +135,5 @@ PI = Format(
     detect=detect,
     read=_Session.read,
     program="pi, OpenClaw",
-    locations=places("{home}/.pi/agent/sessions", "{OPENCLAW_STATE_DIR:home/.openclaw}/agents/*/sessions"),
     resume=lambda session: ["pi", "--session", str(session.path)],  # github.com/tiann/hapi/pull/1206
 )

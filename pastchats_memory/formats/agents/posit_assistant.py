@@ -10,7 +10,6 @@ from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.chat_messages import add_message, blocks_of
 from pastchats_memory.formats.base.companions import named_after
 from pastchats_memory.formats.base.format import CERTAIN, Format, confident
-from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of
 from pastchats_memory.formats.base.sibling_files import read_sibling_json
 from pastchats_memory.formats.base.source import SourceFile
@@ -70,6 +69,5 @@ POSIT_ASSISTANT = Format(
     detect=confident(matches, CERTAIN),
     read=_Session.read,
     program="Posit Assistant",
-    locations=places("{home}/.posit/assistant/workspaces"),
     companions=named_after({MESSAGES: (TREE, SHOWN)}),
 )

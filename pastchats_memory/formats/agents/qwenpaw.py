@@ -6,7 +6,6 @@ Source: the tests of github.com/kenn-io/agentsview. Each entry of the memory is 
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.chat_messages import add_message
 from pastchats_memory.formats.base.format import CERTAIN, Format, confident
-from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.session import Position, SessionInfo
 from pastchats_memory.formats.base.source import Element, Record, SourceFile
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, text_of
@@ -42,11 +41,4 @@ def matches(source: SourceFile) -> bool:
     return any("role" in mapping_of(next(iter(list_of(entry)), None)) for entry in list_of(value))
 
 
-QWENPAW = Format(
-    name="qwenpaw",
-    version=2,
-    detect=confident(matches, CERTAIN),
-    read=_Session.read,
-    program="QwenPaw",
-    locations=places("{home}/.copaw/workspaces", "{home}/.qwenpaw/workspaces"),
-)
+QWENPAW = Format("qwenpaw", 2, confident(matches, CERTAIN), _Session.read, program="QwenPaw")

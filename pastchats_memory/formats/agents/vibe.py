@@ -13,7 +13,6 @@ from pathlib import Path
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.chat_messages import add_message
 from pastchats_memory.formats.base.format import CERTAIN, Companions, Format, resume_with
-from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of, texts_of
 from pastchats_memory.formats.base.sibling_files import is_sibling, read_sibling, read_sibling_json
 from pastchats_memory.formats.base.source import SourceFile
@@ -174,7 +173,6 @@ VIBE = Format(
     detect=detect,
     read=read,
     program="Mistral Vibe",
-    locations=places("{VIBE_HOME:home/.vibe}/logs/session"),
     companions=Companions((META, MESSAGES), read_with, hidden_in),
     resume=resume_with("vibe", "--resume"),  # deepwiki.com/mistralai/mistral-vibe/3.1-cli-interface-(vibe)
 )

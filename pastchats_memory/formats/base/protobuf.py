@@ -2,12 +2,9 @@
 
 from io import BytesIO
 
-VARINT, BYTES = 0, 2
-"""Wire types of a number, and of a text or message with its size."""
-SIZES = {1: 8, 5: 4}
-"""Bytes of a value by the other wire types."""
+VARINT, BYTES, SIZES = 0, 2, {1: 8, 5: 4}
+"""Wire types of a number and of a text or message, and the sizes of values of the other types."""
 LONGEST_VARINT = 9
-"""Bytes of the longest number that is read."""
 
 
 def value_at(message: object, *path: int) -> object:
@@ -17,10 +14,10 @@ def value_at(message: object, *path: int) -> object:
     return message
 
 
-def text_at(message: object, *path: int) -> str:
-    """Return the text of a field in a message of messages, or ""."""
-    value = value_at(message, *path)
-    return value.decode("utf-8", errors="replace") if isinstance(value, bytes) else ""
+def text_at(message: object, *paths: tuple[int, ...]) -> str:
+    """Return the first text of the fields at these paths that is not empty, or ""."""
+    values = (value_at(message, *path) for path in paths)
+    return next((value.decode(errors="replace") for value in values if isinstance(value, bytes) and value), "")
 
 
 def _fields(message: object) -> dict[int, object]:

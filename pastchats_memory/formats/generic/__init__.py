@@ -16,7 +16,6 @@ from itertools import takewhile
 from pastchats_memory.formats.base.checkpoint import Checkpoint
 from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.key_map import FIELDS, KeyMap
-from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.source import (
     LARGE_DOCUMENT,
     SAMPLE_RECORDS,
@@ -247,7 +246,6 @@ def mapped_format(key_map: KeyMap | None) -> Format:
         detect=reader.detect,
         read=reader.read,
         program="Augment",
-        locations=places("{home}/.augment/sessions"),
         is_specific=False,
         explain=reader.explain,
         suggest_map=reader.suggest_map,

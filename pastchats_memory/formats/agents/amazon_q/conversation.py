@@ -13,7 +13,6 @@ from itertools import takewhile
 from pastchats_memory.files.foreign_sqlite import ForeignDatabase
 from pastchats_memory.formats.agents.amazon_q.dialect import DIALECT, parse_parts
 from pastchats_memory.formats.base.format import CERTAIN, Format
-from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of
 from pastchats_memory.formats.base.source import Places, SourceFile
 from pastchats_memory.formats.base.values import BadJson, Json, list_of, mapping_of, objects_of, parse_json, text_of
@@ -127,14 +126,4 @@ def _add_answer(builder: SessionBuilder, assistant: Json, places: Places) -> Non
             builder.add_call(text_of(call.get("id")), text_of(call.get("name")), call.get("args"))
 
 
-AMAZON_Q = Format(
-    name="amazon-q",
-    version=3,
-    detect=detect,
-    read=read,
-    program="Amazon Q, Kiro CLI",
-    locations=places(
-        *(f"{{{root}}}/{name}/data.sqlite3" for root in ("data", "programs") for name in ("amazon-q", "kiro-cli"))
-    ),
-    dialect=lambda: DIALECT,
-)
+AMAZON_Q = Format("amazon-q", 3, detect, read, program="Amazon Q, Kiro CLI", dialect=lambda: DIALECT)

@@ -8,7 +8,6 @@ from pastchats_memory.formats.agents.amazon_q.dialect import DIALECT, parse_part
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.companions import ending_in
 from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
-from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of
 from pastchats_memory.formats.base.sibling_files import read_sibling_field
 from pastchats_memory.formats.base.source import SourceFile
@@ -83,7 +82,6 @@ KIRO_CLI = Format(
     detect=detect,
     read=_Session.read,
     program="Amazon Q, Kiro CLI",
-    locations=places(f"{{home}}/{SESSIONS}"),
     dialect=lambda: DIALECT,
     companions=ending_in(SESSIONS, ".json"),
     resume=resume_with("kiro-cli", "chat", "--resume-id"),  # kiro.dev/docs/cli/chat/session-management

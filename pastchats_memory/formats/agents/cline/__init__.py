@@ -14,10 +14,7 @@ def hidden_in(_folder: str, names: Collection[str]) -> Collection[str]:
 
 
 def locations(environment: Environment) -> Iterator[Path]:
-    """Yield the tasks of each extension in each editor, and the command line's sessions."""
-    for editor in environment.editors:
-        for extension in ("saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline", "kilocode.kilo-code"):
-            yield editor / "globalStorage" / extension / "tasks"
+    """Yield the command line's sessions."""
     data = environment.folder("CLINE_DATA_DIR", environment.folder("CLINE_DIR", environment.home / ".cline") / "data")
     yield environment.folder("CLINE_SESSION_DATA_DIR", data / "sessions")
 

@@ -5,7 +5,6 @@ The reader is imported with the first file: a hook needs only what is here.
 
 from pastchats_memory.formats.base.format import CERTAIN, Format, confident, deferred, load, resume_with
 from pastchats_memory.formats.base.hooks import HookDialect, HookSwitch, command_group, settings_path, specific_output
-from pastchats_memory.formats.base.locations import places
 
 HOOKS = HookDialect(
     name="codex",
@@ -34,7 +33,6 @@ CODEX = Format(
     read=deferred("agents.codex.reader:read"),
     program="Codex",
     # not its history.jsonl, which has no working directory: nobody could exclude a project
-    locations=places("{CODEX_HOME:home/.codex}/sessions", "{CODEX_HOME:home/.codex}/archived_sessions"),
     hooks=HOOKS,
     dialect=lambda: load("agents.codex.dialect:DIALECT"),
     resume=resume_with("codex", "resume"),  # `codex resume --help`, from 0.39 on

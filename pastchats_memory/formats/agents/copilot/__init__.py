@@ -6,7 +6,6 @@ The reader is imported with the first file: a hook needs only what is here.
 from pastchats_memory.formats.base.companions import kept_in
 from pastchats_memory.formats.base.format import CERTAIN, Format, confident, deferred, load
 from pastchats_memory.formats.base.hooks import TIMEOUT_S, HookDialect, server_entry, settings_path
-from pastchats_memory.formats.base.locations import places
 
 HOOKS = HookDialect(
     name="copilot",
@@ -31,9 +30,6 @@ COPILOT_CLI = Format(
     detect=deferred("agents.copilot.cli:detect"),
     read=deferred("agents.copilot.cli:CopilotSession.read"),
     program="Copilot CLI",
-    locations=places(
-        "{COPILOT_HOME:home/.copilot}/session-state", "{COPILOT_HOME:home/.copilot}/history-session-state"
-    ),
     hooks=HOOKS,
     dialect=lambda: load("agents.copilot.dialect:DIALECT"),
     # https://github.com/github/copilot-cli/issues/3458
@@ -54,14 +50,6 @@ VSCODE_COPILOT = Format(
     detect=confident(deferred("agents.copilot.vscode:matches"), CERTAIN),
     read=deferred("agents.copilot.vscode:read"),
     program="Copilot Chat",
-    locations=places(
-        "{editors}/workspaceStorage/*/chatSessions",
-        "{editors}/workspaceStorage/*/GitHub.copilot-chat/transcripts",
-        "{editors}/GitHub.copilot-chat/transcripts",
-        "{editors}/globalStorage/emptyWindowChatSessions",
-        "{editors}/globalStorage/transferredChatSessions",
-        "{editors}/globalStorage/github.copilot-chat/conversations.json",
-    ),
     dialect=lambda: load("agents.copilot.dialect:DIALECT"),
     companions=kept_in("GitHub.copilot-chat/transcripts", "../../chatSessions/{}.json", "../../chatSessions/{}.jsonl"),
 )
@@ -72,6 +60,5 @@ VISUAL_STUDIO_COPILOT = Format(
     detect=deferred("agents.copilot.traces:detect"),
     read=deferred("agents.copilot.traces:Traces.read"),
     program="Copilot in Visual Studio",
-    locations=deferred("agents.copilot.traces:locations"),
     dialect=lambda: load("agents.copilot.dialect:DIALECT"),
 )

@@ -53,8 +53,11 @@ class CopilotSession(AgentSession):
     record_noun = "an event"
 
     def session_info(self) -> SessionInfo:
-        """Return the session by the name of the file or folder; a file beside has the cwd."""
+        """Return the session by the name of the file or folder; a file beside has the cwd, or that of the workspace."""
         path = self.source.path
+        if is_of_chat(self.source):
+            workspace = mapping_of(read_sibling_json(path.parent.parent.parent / "workspace.json"))
+            return SessionInfo(path.stem, folder_of(workspace.get("folder")))
         return SessionInfo(path.parent.name if path.stem == "events" else path.stem, recorded_cwd(path.parent))
 
     def add_record(self, record: Json, line: int) -> None:
@@ -108,13 +111,3 @@ class CopilotSession(AgentSession):
 
     def _add_call(self, data: Json, name_key: str) -> None:
         self.builder.add_call(text_of(data.get("toolCallId")), text_of(data.get(name_key)), data.get("arguments"))
-
-
-class ChatTranscript(CopilotSession):
-    """A session of the chat in VS Code."""
-
-    def session_info(self) -> SessionInfo:
-        """Return the session by the name of the file; the storage of the workspace names its folder."""
-        path = self.source.path
-        workspace = mapping_of(read_sibling_json(path.parent.parent.parent / "workspace.json"))
-        return SessionInfo(path.stem, folder_of(workspace.get("folder")))

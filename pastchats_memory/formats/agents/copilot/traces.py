@@ -11,7 +11,6 @@ from pastchats_memory.formats.agents.copilot.dialect import DIALECT
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.chat_messages import add_message, parse_output
 from pastchats_memory.formats.base.format import has_record
-from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import Position, SessionInfo
 from pastchats_memory.formats.base.values import Json, mapping_of, objects_of, text_of, value_of
 
@@ -81,9 +80,3 @@ def _messages(encoded: object) -> Iterator[Json]:
         texts = [{"type": "text", "text": part.get("content")} for part in parts if part.get("type") == "text"]
         calls = [part for part in parts if part.get("type") == "tool_call"]
         yield {"role": message.get("role"), "content": texts, "tool_calls": calls}
-
-
-def locations(environment: Environment) -> Iterator[Path]:
-    """Yield the folder of traces."""
-    caches = {"darwin": environment.home / "Library" / "Caches", "win32": environment.local_data("Temp")}
-    yield caches.get(environment.platform, environment.home / ".cache") / "VSGitHubCopilotLogs" / "traces"

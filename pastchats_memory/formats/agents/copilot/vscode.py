@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from pastchats_memory.formats.agents.copilot.cli import ChatTranscript, is_of_chat
+from pastchats_memory.formats.agents.copilot.cli import CopilotSession, is_of_chat
 from pastchats_memory.formats.agents.copilot.dialect import DIALECT
 from pastchats_memory.formats.agents.copilot.vscode_log import is_beginning, replay
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of
@@ -41,7 +41,7 @@ def matches(source: SourceFile) -> bool:
 def read(source: SourceFile) -> Iterator[Row]:
     """Yield the turns in file order, and unreadable requests."""
     if is_of_chat(source):
-        yield from ChatTranscript.read(source)
+        yield from CopilotSession.read(source)
         return
     builder: SessionBuilder | None = None
     for position, found in enumerate(_requests(source)):

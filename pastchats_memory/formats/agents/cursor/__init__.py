@@ -6,7 +6,6 @@ The reader is imported with the first file: a hook needs only what is here.
 from pastchats_memory.formats.base.companions import ending_in
 from pastchats_memory.formats.base.format import CERTAIN, Format, confident, deferred, resume_with
 from pastchats_memory.formats.base.hooks import TIMEOUT_S, HookDialect
-from pastchats_memory.formats.base.locations import places
 
 HOOKS = HookDialect(
     name="cursor",
@@ -29,13 +28,6 @@ CURSOR = Format(
     detect=confident(deferred("agents.cursor.transcript:matches"), CERTAIN),
     read=deferred("agents.cursor.transcript:read"),
     program="Cursor",
-    locations=places(
-        "{home}/.cursor/projects/*/agent-transcripts",
-        "{home}/.cursor/plans",
-        "{home}/.cursor/chats",
-        "{programs}/Cursor/User/globalStorage/state.vscdb",
-        "{programs}/Cursor/User/workspaceStorage/*/state.vscdb",
-    ),
     companions=ending_in("/.cursor/projects", "", "agent-tools", "terminals", "mcps"),
     hooks=HOOKS,
     resume=resume_with("cursor-agent", "--resume"),  # https://github.com/coder/registry/issues/747

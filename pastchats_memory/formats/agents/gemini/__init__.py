@@ -6,7 +6,6 @@ The reader is imported with the first file: a hook needs only what is here.
 from pastchats_memory.formats.base.companions import ending_in
 from pastchats_memory.formats.base.format import CERTAIN, Format, confident, deferred, load, resume_with
 from pastchats_memory.formats.base.hooks import HookDialect, named_group, settings_path, specific_output
-from pastchats_memory.formats.base.locations import places
 
 _SETTINGS = settings_path("GEMINI_CLI_HOME", "", ".gemini/settings.json")
 _QWEN_SETTINGS = settings_path("QWEN_HOME", "/.qwen", "settings.json")
@@ -56,7 +55,6 @@ GEMINI_CLI = Format(
     read=deferred("agents.gemini.reader:read"),
     program="Gemini CLI",
     # the second folder is that of the sandbox of macOS
-    locations=places("{GEMINI_CLI_HOME:home}/.gemini/tmp", "{GEMINI_CLI_HOME:home}/.cache/.gemini/tmp"),
     companions=ending_in(".gemini/tmp", "", "tool-outputs", "tool_outputs"),
     hooks=HOOKS,
     dialect=lambda: load("agents.gemini.dialect:DIALECT"),
@@ -69,7 +67,6 @@ QWEN_CODE = Format(
     detect=deferred("agents.gemini.qwen:detect"),
     read=deferred("agents.gemini.qwen:QwenSession.read"),
     program="Qwen Code",
-    locations=places("{home}/.qwen/projects", "{home}/.qwen/tmp"),
     hooks=QWEN_HOOKS,
     dialect=lambda: load("agents.gemini.dialect:DIALECT"),
     resume=resume_with("qwen", "--resume"),  # https://www.mintlify.com/QwenLM/qwen-code/cli/options/resume

@@ -12,7 +12,6 @@ from pastchats_memory.formats.agents.opencode.events import Captured, is_certain
 from pastchats_memory.formats.agents.opencode.files import Tree, tree_of
 from pastchats_memory.formats.agents.opencode.v2 import parse_v2_message
 from pastchats_memory.formats.base.format import Companions, Format, StoredSession, confident
-from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.source import Element, Places, Record, SourceFile
 from pastchats_memory.formats.base.sqlite_sessions import has_tables
 from pastchats_memory.formats.base.values import BadJson, Json, list_of, mapping_of, number_of, parse_json, text_of
@@ -197,7 +196,6 @@ OPENCODE = Format(
     detect=confident(matches, 90),
     read=read,
     program="OpenCode, Kilo CLI, ZCode",
-    locations=places("{data}/opencode", "{data}/kilo", "{ZCODE_STORAGE_DIR:home/.zcode}/cli/db/db.sqlite"),
     dialect=lambda: session.DIALECT,
     companions=Companions((files.SESSION, files.MESSAGE), files.other_files, files.hidden_in),
     resume=resume,

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 
 from pastchats_memory.files.foreign_sqlite import ForeignDatabase
 from pastchats_memory.formats.base.format import CERTAIN, Format
-from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import Element, Places, Record, SourceFile
 from pastchats_memory.formats.base.tools import ToolResult
@@ -125,12 +124,4 @@ class _Conversations:
             self._builder.add_result(call_id, output, Position(1, row.get("datetime_utc")))
 
 
-LLM_LOGS = Format(
-    name="llm-logs",
-    version=4,
-    service="llm",
-    detect=detect,
-    read=read,
-    program="llm",
-    locations=places("{LLM_USER_PATH:programs/io.datasette.llm}/logs.db"),
-)
+LLM_LOGS = Format("llm-logs", 4, detect, read, service="llm", program="llm")

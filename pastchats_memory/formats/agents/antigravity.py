@@ -15,7 +15,7 @@ from typing import ClassVar
 from pastchats_memory.files.foreign_sqlite import ForeignDatabase
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.checkpoint import CannotResume
-from pastchats_memory.formats.base.companions import combine, kept_in, named_after
+from pastchats_memory.formats.base.companions import combine, read_elsewhere, named_after
 from pastchats_memory.formats.base.format import Format, has_record
 from pastchats_memory.formats.base.protobuf import text_at, value_at
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo, folder_of
@@ -182,7 +182,7 @@ ANTIGRAVITY = Format(
     read=lambda source: (_Store if source.shape == "sqlite" else _Session).read(source),
     program="Antigravity",
     companions=combine(
-        named_after({SHORT: (FULL,)}), kept_in(CONVERSATIONS, f"../brain/{{}}/{GENERATED}/logs/{SHORT}")
+        named_after({SHORT: (FULL,)}), read_elsewhere(CONVERSATIONS, f"../brain/{{}}/{GENERATED}/logs/{SHORT}")
     ),
     # github.com/subinium/agf/pull/95, tried with 1.2.6; the editor resumes its sessions in its window
     resume=lambda session: (

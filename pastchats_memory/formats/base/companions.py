@@ -29,7 +29,7 @@ def ending_in(sessions: str, ending: str, *others: str) -> Companions:
     return Companions(hidden_in=hidden_in)
 
 
-def kept_in(folder: str, *places: str) -> Companions:
+def read_elsewhere(folder: str, *places: str) -> Companions:
     """Return companions of a folder: a file is not read if one of the places, which take its name, has its session too."""
 
     def hidden_in(here: str, names: Collection[str]) -> Collection[str]:

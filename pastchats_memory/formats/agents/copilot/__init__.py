@@ -3,7 +3,7 @@
 The reader is imported with the first file: a hook needs only what is here.
 """
 
-from pastchats_memory.formats.base.companions import kept_in
+from pastchats_memory.formats.base.companions import read_elsewhere
 from pastchats_memory.formats.base.format import CERTAIN, Format, confident, deferred, load
 from pastchats_memory.formats.base.hooks import TIMEOUT_S, HookDialect, server_entry, settings_path
 
@@ -51,7 +51,9 @@ VSCODE_COPILOT = Format(
     read=deferred("agents.copilot.vscode:read"),
     program="Copilot Chat",
     dialect=lambda: load("agents.copilot.dialect:DIALECT"),
-    companions=kept_in("GitHub.copilot-chat/transcripts", "../../chatSessions/{}.json", "../../chatSessions/{}.jsonl"),
+    companions=read_elsewhere(
+        "GitHub.copilot-chat/transcripts", "../../chatSessions/{}.json", "../../chatSessions/{}.jsonl"
+    ),
 )
 
 VISUAL_STUDIO_COPILOT = Format(

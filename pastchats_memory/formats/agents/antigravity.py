@@ -15,7 +15,7 @@ from typing import ClassVar
 from pastchats_memory.files.foreign_sqlite import ForeignDatabase
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.checkpoint import CannotResume
-from pastchats_memory.formats.base.companions import combine, read_elsewhere, named_after
+from pastchats_memory.formats.base.companions import combine, named_after, read_elsewhere
 from pastchats_memory.formats.base.format import Format, has_record
 from pastchats_memory.formats.base.protobuf import text_at, value_at
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo, folder_of

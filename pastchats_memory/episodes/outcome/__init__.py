@@ -348,8 +348,12 @@ def commits_on_request(episode: Episode) -> tuple[QuotedLine, ...]:
 
 
 def commits_work(episode: Episode) -> tuple[QuotedLine, ...]:
-    """Find a commit, a push or a pull request of the work, unless the user doubts it."""
-    return () if _is_open(episode) else answers.find_commit(episode)
+    """Find a commit, a push or a pull request of the work, unless the user doubts it.
+
+    A client that commits each edit by itself, such as aider, records the commit: nobody decided on it.
+    """
+    is_automatic = recorded_values(episode.turns[answers.get_last_answer(episode)[0]], "commits")
+    return () if is_automatic or _is_open(episode) else answers.find_commit(episode)
 
 
 def _is_open(episode: Episode) -> bool:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from pastchats_memory.episodes.outcome import EpisodeTurn, derive_outcome
 
 MADE = EpisodeTurn(
-    "assistant", "answer", "The button has an icon now.", {"files": ["button.tsx"], "commits": ["0487f16"]}
+    "assistant",
+    "answer",
+    "The button has an icon now.",
+    {"files": ["button.tsx"], "tools": ["Bash git commit -am Icon"]},
 )
 REQUEST = EpisodeTurn("user", "prompt", "Make the login test pass, it is flaky since Monday.")
 GREEN = EpisodeTurn("tool", "result", "$ pytest -q\n............\n12 passed in 0.81s")

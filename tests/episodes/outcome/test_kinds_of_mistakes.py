@@ -341,11 +341,20 @@ def test_an_answer_to_a_question_of_fact_cannot_fail_to_work() -> None:
         "接下来让我检查测试",
         "では、テストを実行してみます。",
         "Let me push it.",
+        "Tracing the login to find why it fails.",
+        "I found the log. Next I'm exporting it for the page.",
     ],
 )
 def test_a_session_that_ends_with_an_announcement_was_stopped(words: str) -> None:
     announced = EpisodeTurn("assistant", "answer", words, {"tools": ("Bash git push origin main",)})
     assert verdict(EDITED, announced) == "stopped"
+
+
+@pytest.mark.parametrize(
+    "words", ["Nothing to push.", "Logging is on again.", "Pushing works, I'm leaving it at that."]
+)
+def test_a_report_at_the_end_announces_nothing(words: str) -> None:
+    assert verdict(EDITED, EpisodeTurn("assistant", "answer", words, {"tools": ("Bash git status",)})) != "stopped"
 
 
 def test_a_yes_to_a_request_for_a_decision_shows_nothing() -> None:
@@ -386,6 +395,7 @@ def test_a_plan_that_the_user_has_carried_out_worked() -> None:
     plan = EpisodeTurn("assistant", "plan", "1. Dry the kiln.\n2. Fire it.")
     words = "PLEASE IMPLEMENT THIS PLAN:\n## Dry the kiln\nDo not skip the second step."
     assert verdict(plan, next_message=words) == "worked"
+    assert verdict(plan, next_message="go ahead and implement this") == "worked"
     assert verdict(plan, next_message="Which step is the longest?") == "unknown"
 
 
@@ -438,6 +448,32 @@ def test_a_long_message_in_which_the_model_reads_a_complaint_confirms_no_check()
     assert read_reply(words, 0.6, EDITED, GREEN) == "unknown"
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "The bug is back.",
+        "the error came back",
+        "It is back again.",
+        "The crash has returned.",
+        "Der Fehler ist wieder da.",
+        "El error ha vuelto.",
+        "Le bug est revenu.",
+        "Ошибка вернулась.",
+        "That was the wrong fix",
+        "wrong approach",
+        "That's not the right fix",
+        "Das war die falsche Lösung.",
+    ],
+)
+def test_a_problem_that_is_back_and_a_wrong_fix_mean_failed(words: str) -> None:
+    assert verdict(EDITED, next_message=words) == "failed"
+
+
+@pytest.mark.parametrize("words", ["The error is back to front in the log, rename it.", "The old menu is back, great!"])
+def test_something_else_that_is_back_is_no_failure(words: str) -> None:
+    assert verdict(EDITED, next_message=words) != "failed"
+
+
 def test_a_typographic_apostrophe_is_an_apostrophe() -> None:
     for mark in "'’":
         announced = EpisodeTurn("assistant", "answer", f"The kiln is cold. Let{mark}s look into the clock now.")
@@ -460,7 +496,7 @@ def test_an_offer_that_the_user_repeats_is_accepted() -> None:
 
 
 def test_a_usage_limit_of_any_span_stops_the_work() -> None:
-    for span in ("Usage", "Session", "Weekly"):
+    for span in ("Usage", "Session", "Weekly", "5-hour"):
         limit = EpisodeTurn("assistant", "answer", f"{span} limit reached - resets 1pm")
         assert verdict(EDITED, limit) == "stopped"
 

@@ -178,7 +178,8 @@ def test_an_answer_cut_within_a_block_is_incomplete() -> None:
 
 
 def test_a_visible_commit_or_edit_means_worked() -> None:
-    assert verdict(EpisodeTurn("assistant", "answer", "Renamed it.", {"commits": ("6dec692",)})) == "worked"
+    renames = EpisodeTurn("assistant", "answer", "Renamed it.", {"tools": ("Bash git commit -am Rename",)})
+    assert verdict(renames) == "worked"
     block = "app.py\n<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n"
     applied = EpisodeTurn("assistant", "answer", block, {"files": ("app.py",)})
     unmatched = EpisodeTurn("tool", "error", "# 1 block failed to match!")
@@ -211,11 +212,11 @@ def test_evidence_has_words() -> None:
     assert shown.quotation == "谢谢"
 
 
-def test_a_committed_edit_counts_whatever_the_answer_asks() -> None:
+def test_a_commit_that_the_client_makes_after_each_edit_shows_nothing() -> None:
     asks = "app.py\n<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\nPlease confirm if you would like to proceed."
-    for commits, expected in ((("6dec692",), "worked"), ((), "unknown")):
-        made = EpisodeTurn("assistant", "answer", asks, {"files": ("app.py",), "commits": commits})
-        assert verdict(made, next_message="Add a test for the clock.") == expected
+    made = EpisodeTurn("assistant", "answer", asks, {"files": ("app.py",), "commits": ("6dec692",)})
+    assert verdict(made, next_message="Add a test for the clock.") == "unknown"
+    assert verdict(EpisodeTurn("assistant", "answer", "Renamed it.", {"commits": ("6dec692",)})) == "unknown"
 
 
 def test_a_claim_counts_only_for_continued_work() -> None:

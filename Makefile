@@ -166,14 +166,14 @@ bench-scale: $(VENV)/installed
 	$(BIN)/python benchmarks/scale.py
 
 bench-index: $(VENV)/installed
-	$(BIN)/python benchmarks/index_throughput.py
+	$(BIN)/python benchmarks/throughput.py index
 	$(BIN)/python benchmarks/index_unchanged.py 10000
 	$(BIN)/python benchmarks/index_reading.py
 	$(BIN)/python benchmarks/index_memory.py
 	$(BIN)/python benchmarks/size.py
 
 bench-embed: $(VENV)/installed-dev
-	$(BIN)/python benchmarks/embed_throughput.py
+	$(BIN)/python benchmarks/throughput.py embed
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 …")'

@@ -3,7 +3,7 @@
     python benchmarks/index_reading.py [--megabytes N] [--append N]
 
 In process, against a database of its own. **Every text gets the same made-up vector**, so that the numbers are of reading,
-redacting and storing alone; `index_throughput.py` has those with the model. Each format's file is one of its own fixtures
+redacting and storing alone; `throughput.py index` has those with the model. Each format's file is one of its own fixtures
 grown to so many bytes (`grown.py`), and its numbers are of processor time. `read` is the reader alone, `to parsing` how many
 times as long it takes as a bare parse of the same bytes (JSON by orjson, rows, lines), `index` the whole run.
 """

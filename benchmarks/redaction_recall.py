@@ -1,10 +1,14 @@
 """Measure how many secrets `redact` finds, and what it takes for one.
 
     python benchmarks/redaction_recall.py [FOLDER]
+    python benchmarks/redaction_recall.py --code FOLDER [--show]
 
 Recall on the corpus of `redaction_corpus.py`: a secret counts as found when no ten characters of it are left. False
 positives on what looks like secrets and is none, and on the texts of FOLDER (default: the transcripts of
 PASTCHATS_SHARED). Speed on the same texts, beside splitting them into words with one regular expression.
+
+With `--code`, only the program files of FOLDER count, such as those of a library. Each mark in such a file is false, unless somebody
+published a key: `--show` prints the lines.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from difflib import ndiff
 from pathlib import Path
 
 from redaction_corpus import CONTEXTS, Sample, harmless, samples
@@ -23,6 +28,11 @@ from pastchats_memory.redact import redact
 
 REPOSITORY = Path(__file__).parents[1]
 SEEDS = (1, 2, 3)
+ENDINGS = frozenset(
+    ".c .cs .cjs .go .h .java .js .jsx .kt .mjs .php .pl .pm .py .pyi .rb .rs .sh .swift .toml .ts .tsx .yaml .yml".split()  # noqa: SIM905 - as a list it would fill a page
+)
+LARGEST = 200_000
+"""Bytes of a program file; larger ones are generated."""
 
 
 def reads(sample: Sample, redacted: str) -> bool:
@@ -86,13 +96,34 @@ def mistaken(folder: Path) -> None:
     )
 
 
+def mistaken_in_code(folder: Path, *, shows_lines: bool) -> None:
+    """Count what is removed from the program files below a folder."""
+    size, kinds = 0, Counter[str]()
+    for path in sorted(folder.rglob("*")):
+        if path.suffix not in ENDINGS or not path.is_file() or path.stat().st_size > LARGEST:
+            continue
+        text = path.read_text(encoding="utf-8", errors="replace")
+        size += len(text)
+        redacted = redact(text)
+        kinds += redacted.kinds
+        if shows_lines and redacted.kinds:
+            changed = [line for line in ndiff(text.splitlines(), redacted.text.splitlines()) if line[0] in "-+"]
+            print(path, *(line[:200] for line in changed), sep="\n")
+    print(f"{size / 1e6:.1f} MB, {kinds.total()} removed, {kinds.total() / size * 1e6:.2f} a MB: {dict(kinds)}")
+
+
 def main() -> None:
     shared = Path(os.environ.get("PASTCHATS_SHARED", REPOSITORY.parent / "shared")) / "transcripts"
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, nargs="?", default=shared)
-    folder = parser.parse_args().folder
+    parser.add_argument("--code", action="store_true", help="count in program files alone")
+    parser.add_argument("--show", action="store_true", help="show the lines")
+    options = parser.parse_args()
+    if options.code:
+        mistaken_in_code(options.folder, shows_lines=options.show)
+        return
     recall()
-    mistaken(folder)
+    mistaken(options.folder)
 
 
 if __name__ == "__main__":

@@ -69,7 +69,7 @@ def test_the_folder_knows_better_than_the_word(tmp_path, folder, status, became)
 
 
 @pytest.mark.parametrize(
-    ("name", "taken"), [("TODO.md", True), ("readme.md", False), ("2026-plan.md", True), ("planet.md", False)]
+    ("name", "taken"), [("TODO.md", True), ("launch.md", False), ("2026-plan.md", True), ("planet.md", False)]
 )
 def test_a_box_makes_a_checklist_only_where_the_name_or_half_of_the_lines_say_so(tmp_path, name, taken):
     path = tmp_path / name
@@ -166,7 +166,13 @@ def test_templates_and_texts_named_like_tasks_are_no_tasks(tmp_path, name, text)
 
 @pytest.mark.parametrize(
     ("name", "is_list"),
-    [("plan.md", True), ("docs/plan.md", False), (".github/release-checklist.md", False), ("docs/todo.md", True)],
+    [
+        ("plan.md", True),
+        ("docs/plan.md", False),
+        (".github/release-checklist.md", False),
+        ("docs/todo.md", True),
+        ("README.md", False),
+    ],
 )
 def test_boxes_in_a_document_are_steps_for_its_readers(name, is_list, tmp_path):
     path = tmp_path / name

@@ -25,6 +25,8 @@ NAME = "session_info"
 SUMMARIES = ("compaction", "branch_summary")
 FLAGS = {"aborted": "interrupted", "error": "api_error"}
 CHECKPOINT = ".checkpoint."
+ROLE_OF_TYPE = {"human": "user", "assistant": "assistant"}
+"""Roles by the types of entries that some versions of OpenClaw write."""
 OPENCLAW_PROMPTS = (
     "A new session was started via /new or /reset. ",
     "Read HEARTBEAT.md if it exists (workspace context).",
@@ -89,12 +91,13 @@ class _Session(AgentSession):
             info.metadata["title"] = text_of(record.get("name"))
 
     def add_record(self, record: Json, line: int) -> None:
-        own_id, message = text_of(record.get("id")), mapping_of(record.get("message"))
+        own_id, role = text_of(record.get("id")), ROLE_OF_TYPE.get(text_of(record.get("type")))
+        message = mapping_of(record.get("message")) or {"role": role, "content": record.get("content")}
         time = iso_utc(record.get("timestamp")) or message.get("timestamp")
         at = Position(line, time, own_id, self.branches.of(own_id))
         if record.get("type") in SUMMARIES:
             self.builder.add_turn("system", "summary", text_of(record.get("summary")), at)
-        if record.get("type") not in MESSAGES:
+        if role is None and record.get("type") not in MESSAGES:
             return
         content = message.get("content")
         if not isinstance(content, str | list | None):

@@ -22,6 +22,8 @@ LISTS = re.compile(r"todos?|to-?dos?|tasks?|done|backlog", re.IGNORECASE)
 DOCUMENTS = frozenset(
     {"docs", "doc", "documentation", "templates", "skills", "commands", "references", "examples", ".github", "wiki"}
 )
+READ_FIRST = frozenset({"readme", "contributing", "changelog", "install", "security", "agents", "claude", "skill"})
+"""Names of documents that lie anywhere in a repository."""
 TODO_TXT = ("todo.txt", "done.txt")
 BOX_SHARE = 0.5
 """Share of boxes among the lines with text that makes a file of another name a checklist."""
@@ -58,8 +60,9 @@ def detect(source: SourceFile) -> int:
 
 
 def _is_document(path: Path) -> bool:
-    """Return whether a file is documentation by its folder: the boxes in it are steps for its readers."""
-    return LISTS.fullmatch(path.stem) is None and any(part.lower() in DOCUMENTS for part in path.parts[:-1])
+    """Return whether a file is documentation by its folder or name: the boxes in it are steps for its readers."""
+    is_in_documents = any(part.lower() in DOCUMENTS for part in path.parts[:-1])
+    return LISTS.fullmatch(path.stem) is None and (is_in_documents or path.stem.lower() in READ_FIRST)
 
 
 def _is_todo_txt(lines: list[str]) -> bool:
@@ -201,4 +204,4 @@ def _read_todo_txt(source: SourceFile) -> Iterator[Task]:
         )
 
 
-CHECKLIST = task_format(FORMAT, 6, detect, read, is_specific=False)
+CHECKLIST = task_format(FORMAT, 7, detect, read, is_specific=False)

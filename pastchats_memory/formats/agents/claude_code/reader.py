@@ -123,6 +123,8 @@ class _SessionReader:
         self._project = parts[parts.index("projects") + 1] if has_project else None
         """The encoded folder name below `projects`, for sessions without a working directory."""
         self._open: dict[tuple[str | None, str], PendingTurn] = {}
+        self._copies: dict[str, str] = {}
+        """The original's id by the uuid of a copied prompt: `/branch` may write a copy again, without the original's id."""
         self._shell = SHELL
 
     def snapshot(self) -> Json:
@@ -204,7 +206,9 @@ class _SessionReader:
             return
         if utterance.is_human:
             copied_from = text_of(mapping_of(record.get("forkedFrom")).get("messageUuid"))
-            at = replace(at, native_id=copied_from or self._first_pass.first_uuid(record, utterance.text))
+            first = self._first_pass.first_uuid(record, utterance.text)
+            self._copies |= {first: copied_from} if copied_from else {}
+            at = replace(at, native_id=self._copies.get(first, first))
         media, author, channel = list(utterance.media), utterance.author, utterance.channel
         self.builder.add_turn(role, kind, utterance.text, at, attachments=media, author=author, channel=channel)
         if utterance.text.startswith("! "):

@@ -57,11 +57,12 @@ def columns(client: httpx.Client, address: str) -> dict[str, list[str]]:
     return {name: re.findall(r"data-entry>([^<]*)</a>", body) for name, body in found}
 
 
-def test_the_board_has_a_column_for_each_status_that_has_tasks(client: httpx.Client) -> None:
+def test_the_board_has_a_column_for_each_status_of_work_that_is_open_or_done(client: httpx.Client) -> None:
     assert columns(client, "/page/tasks") == {
         "Pending": ["Pick the plums", "A greenhouse"],
         "In progress": ["Prune the roses before the frost", "The pump of the pond is loud"],
         "Blocked": ["Wait for the seeds"],
+        "Review": [],
         "Completed": ["Choose the glass", "Mend the gate"],
     }
 
@@ -77,7 +78,22 @@ def test_the_board_has_a_column_for_each_status_that_has_tasks(client: httpx.Cli
     ],
 )
 def test_the_board_is_narrowed_by_project_type_and_status(client: httpx.Client, query: str, expected: dict) -> None:
-    assert columns(client, f"/page/tasks?{query}") == expected
+    found = columns(client, f"/page/tasks?{query}")
+    assert {name: titles for name, titles in found.items() if titles} == expected
+
+
+def test_a_card_goes_back_to_the_board_it_was_moved_on(client: httpx.Client) -> None:
+    for query in ("", "project=garden"):
+        page = client.get(f"/page/tasks?{query}").text
+        token, board = (re.search(rf'name="{name}" value="([^"]*)"', page) for name in ("form_token", "board"))
+        assert token
+        assert board
+        answer = client.post(
+            "/page/task",
+            data={"form_token": token[1], "key": "gdn-3", "status": "blocked", "board": board[1]},
+            follow_redirects=False,
+        )
+        assert answer.headers["location"] == f"/page/tasks?{query}"
 
 
 def test_a_board_without_a_fitting_task_says_so(client: httpx.Client) -> None:

@@ -15,6 +15,8 @@ SHOWN = 20
 """Tasks in a column of the board."""
 LISTED = 300
 """Tasks in the column of a board that shows one status."""
+KEPT = (*OPEN, "completed")
+"""Statuses whose columns stay on the board when they are empty."""
 TYPES = ("epic", "task", "subtask")
 
 
@@ -25,7 +27,9 @@ def show_board(memory: Memory, request: PageRequest) -> WebPage:
         hint = f"Types are {', '.join(TYPES)}; statuses are {', '.join(STATUSES)}."
         raise RequestError(400, "usage", "there is no such type or status", hint)
     values = {
-        "columns": _drop_copies(memory.load_board(**chosen, limit=LISTED if "status" in chosen else SHOWN)),
+        "columns": _arrange(
+            memory.load_board(**chosen, limit=LISTED if "status" in chosen else SHOWN), has_all="status" not in chosen
+        ),
         "address": urlencode(chosen),
         "open": OPEN,
         "chosen": chosen,
@@ -36,18 +40,21 @@ def show_board(memory: Memory, request: PageRequest) -> WebPage:
     return WebPage("tasks", values)
 
 
-def _drop_copies(columns: Sequence[BoardColumn]) -> list[BoardColumn]:
-    """Return a board without earlier copies: an agent writes its list down again in each session."""
+def _arrange(columns: Sequence[BoardColumn], *, has_all: bool) -> list[BoardColumn]:
+    """Return a board without earlier copies, since an agent writes its list down again in each session.
+
+    A board that `has_all` shows the empty columns of open and completed work: a card may go there.
+    """
     newest: dict[tuple[str, str], StoredTask] = {}
     for task in sorted((task for column in columns for task in column.tasks), key=lambda one: one.timestamp or ""):
         newest[(task.project, task.title.casefold().strip() or task.key)] = task
     keys = {task.key for task in newest.values()}
-    shown = (tuple(task for task in column.tasks if task.key in keys) for column in columns)
-    return [
-        column._replace(tasks=tasks, total=column.total - len(column.tasks) + len(tasks))
-        for column, tasks in zip(columns, shown, strict=True)
-        if tasks
-    ]
+    board = {status: BoardColumn(status, 0, ()) for status in KEPT} if has_all and columns else {}
+    for column in columns:
+        if tasks := tuple(task for task in column.tasks if task.key in keys):
+            total = column.total - len(column.tasks) + len(tasks)
+            board[column.status] = column._replace(tasks=tasks, total=total)
+    return [board[status] for status in STATUSES if status in board]
 
 
 def change_status(memory: Memory, request: PageRequest) -> Redirect:
@@ -56,8 +63,8 @@ def change_status(memory: Memory, request: PageRequest) -> Redirect:
     if status not in STATUSES:
         raise UsageFault("there is no such status", f"Statuses are {', '.join(STATUSES)}.")
     memory.tasks.update(key, Change(status=status))
-    is_board = "board" in request.form
-    return Redirect(f"/page/tasks?{request.form['board']}" if is_board else make_url("/page/task", key=key))
+    board = request.form.get("board", "")
+    return Redirect(f"/page/tasks{board}" if board.startswith("?") else make_url("/page/task", key=key))
 
 
 def show_task(memory: Memory, request: PageRequest) -> WebPage:

@@ -136,7 +136,10 @@ def own_places(database: Path, environment: Mapping[str, str] = os.environ) -> f
     return frozenset(
         [
             *map(str, folders),
-            *(file + suffix for suffix in ("", "-journal", "-shm", "-wal", "-lock", ".team", ".team-shm", ".team-wal")),
+            *(
+                file + suffix
+                for suffix in ("", "-journal", "-shm", "-wal", "-lock", ".secrets", ".team", ".team-shm", ".team-wal")
+            ),
         ]
     )
 

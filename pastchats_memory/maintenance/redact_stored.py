@@ -85,6 +85,7 @@ def find_stored_secrets(
     database: Database, report_progress: Callable[[Progress], None] = lambda _: None
 ) -> StoredSecrets:
     """Return the rows in which the current rules find secrets; change nothing."""
+    forget_cached()
     found, total = StoredSecrets(), redactions.count_rows(database)
     previous: tuple[int, str, int, str] | None = None
     for batch in redactions.turns(database):
@@ -141,6 +142,14 @@ def _clean(kind: Texts, column: str, text: str) -> str | None:
 
 _clean_short = lru_cache(4096)(redact)
 _clean_path = lru_cache(4096)(redact_path)
+
+
+def forget_cached() -> None:
+    """Clean short texts anew, since the known secrets may have changed."""
+    _clean_short.cache_clear()
+    _clean_path.cache_clear()
+
+
 _MARK = re.compile(r"\[redacted:([a-z0-9\-]+)\]")
 
 
@@ -167,8 +176,19 @@ def redact_stored(
     still has the secrets; the next command goes on.
     """
     start = time.monotonic()
-    session = sources.open_session(database, embedder)
     previous = meta(database).get(RULES) or None
+    rewrite_rows(database, embedder, found, report_progress)
+    with database.transaction():
+        set_meta(database, {RULES: rules_version()})
+    scrub.erase(database)
+    return build_report(found, previous, duration_s=time.monotonic() - start)
+
+
+def rewrite_rows(
+    database: Database, embedder: Embedder, found: StoredSecrets, report_progress: Callable[[Progress], None]
+) -> None:
+    """Write the rows that were found without their secrets, and bring up to date what is derived of them."""
+    session = sources.open_session(database, embedder)
     total = len(found.turns) + len(found.tasks) + len(found.others) + len(found.split)
     done = 0
 
@@ -186,11 +206,7 @@ def redact_stored(
         list(found.tasks), lambda ids: _rewrite_tasks(database, session, {id_: found.tasks[id_] for id_ in ids})
     )
     run_batches(found.others, lambda rows: _rewrite_others(database, rows))
-    with database.transaction():
-        set_meta(database, {RULES: rules_version()})
     derive(database)  # pending derivations contain the old names
-    scrub.erase(database)
-    return build_report(found, previous, duration_s=time.monotonic() - start)
 
 
 def build_report(found: StoredSecrets, previous_rules: str | None, *, duration_s: float = 0.0) -> RedactReport:

@@ -814,6 +814,7 @@ class Memory:
             StoreFault: the database cannot be written; earlier batches stay.
         """
         from pastchats_memory.ingest.run import index
+        from pastchats_memory.maintenance.known_secrets import known_secrets_of, remove_known
 
         options = index_options(
             self._config or DEFAULTS._replace(database=self._database.path),
@@ -829,7 +830,11 @@ class Memory:
         )
         session = self._open_session(may_fetch=True)
         try:
-            return index(self._database, session, [Path(path) for path in paths], options, progress, forecast)
+            with known_secrets_of(self._database) as known:
+                report = index(self._database, session, [Path(path) for path in paths], options, progress, forecast)
+                if known is not None:
+                    remove_known(self._database, session, known)
+            return report
         finally:
             requests.update_private_projects(self._database)
 
@@ -1057,11 +1062,13 @@ class Memory:
         Raises DeletionUnfinished if all is deleted, but its text is still in the file; the next command goes on.
         """
         from pastchats_memory.maintenance.forget import forget_all
+        from pastchats_memory.maintenance.known_secrets import forget_known
         from pastchats_memory.store.copy_path import delete_copy
         from pastchats_memory.store.purge import purge
 
         self.store_notes()
         delete_copy(self._database.path)
+        forget_known(self._database)
         if everywhere:
             forget_all(self._database)
         purge(self._database, keeps_sync=everywhere)
@@ -1136,9 +1143,11 @@ class Memory:
 
     def find_secrets(self, progress: Callable[[Progress], None] = lambda _: None) -> StoredSecrets:
         """Find stored rows with secrets by the rules of this release, and change nothing."""
+        from pastchats_memory.maintenance.known_secrets import known_secrets_of
         from pastchats_memory.maintenance.redact_stored import find_stored_secrets
 
-        return find_stored_secrets(self._database, progress)
+        with known_secrets_of(self._database):
+            return find_stored_secrets(self._database, progress)
 
     def redact_stored(
         self, found: StoredSecrets | None = None, progress: Callable[[Progress], None] = lambda _: None
@@ -1154,10 +1163,12 @@ class Memory:
             DeletionUnfinished: no row has them any more, but the file still does; the next command goes on.
             StoreFault: the database cannot be written; rows that were not reached are unchanged.
         """
+        from pastchats_memory.maintenance.known_secrets import known_secrets_of
         from pastchats_memory.maintenance.redact_stored import find_stored_secrets, redact_stored
 
-        found = find_stored_secrets(self._database) if found is None else found
-        return redact_stored(self._database, self._open_session(may_fetch=bool(found)), found, progress)
+        with known_secrets_of(self._database):
+            found = find_stored_secrets(self._database) if found is None else found
+            return redact_stored(self._database, self._open_session(may_fetch=bool(found)), found, progress)
 
     def reindex_outcomes(self, progress: Callable[[Progress], None] = lambda _: None) -> Derived:
         """Derive the outcome of every episode again from the rows.
@@ -1267,11 +1278,13 @@ class Memory:
 
         Private and excluded projects stay here. Raises MemoryFault, OSError.
         """
+        from pastchats_memory.maintenance.known_secrets import known_secrets_of
         from pastchats_memory.sync import FolderAccess, synchronise
 
         limits = self._find_limits()
         session = self._open_session()
-        return synchronise(self._database, session, Path(folder), access or FolderAccess(), limits, progress)
+        with known_secrets_of(self._database):
+            return synchronise(self._database, session, Path(folder), access or FolderAccess(), limits, progress)
 
     def sync_status(self, folder: str | PathLike[str], access: FolderAccess | None = None) -> SyncReport:
         """Return the machines that use a folder, and what they have not done yet. Raises MemoryFault, OSError."""

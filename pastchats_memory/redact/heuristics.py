@@ -131,7 +131,7 @@ def _has_random_part(value: str) -> bool:
         len(longest) >= LEAST_LETTERS
         and _DIGIT_THEN_LETTER.search(longest) is not None
         and not _EXTENSION.match(last)
-        and (_is_unlike_words(longest) or _BOOTSTRAP_TOKEN.match(value) is not None)
+        and (is_unlike_words(longest) or _BOOTSTRAP_TOKEN.match(value) is not None)
     )
 
 
@@ -168,7 +168,7 @@ def looks_random(value: str) -> bool:
         and entropy(value) >= LEAST_ENTROPY_OF_LETTERS
     ):
         return True  # digits break no word so often
-    if not _is_unlike_words(value) and not _BOOTSTRAP_TOKEN.match(value):
+    if not is_unlike_words(value) and not _BOOTSTRAP_TOKEN.match(value):
         return (
             len(value) >= LEAST_LONG and count_classes(value) > NAME_CLASSES and entropy(value) >= LEAST_ENTROPY_OF_LONG
         )
@@ -177,7 +177,7 @@ def looks_random(value: str) -> bool:
     return len(value) >= LEAST_LETTERS and count_classes(value) > 1 and entropy(value) >= LEAST_ENTROPY_OF_LETTERS
 
 
-def _is_unlike_words(value: str) -> bool:
+def is_unlike_words(value: str) -> bool:
     """Return whether a value is not mostly made of words, as `llama-2-70b-chat` is."""
     least = LEAST_WORDS_OF_NAMES if _SEPARATED.match(value) else LEAST_WORDS
     return _count_letters_of_words(value) < least * len(value)
@@ -238,7 +238,7 @@ def is_secret_in_cell(value: str, kind: str) -> bool:
 
 def is_secret_behind_words(value: str, kind: str) -> bool:
     """Return whether a value behind a colon some words after its name is a secret and no report."""
-    return is_mixed_secret(value, kind) and "/" not in value and _is_unlike_words(value)
+    return is_mixed_secret(value, kind) and "/" not in value and is_unlike_words(value)
 
 
 def is_secret_in_brackets(value: str, kind: str) -> bool:

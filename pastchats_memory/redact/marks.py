@@ -4,11 +4,13 @@ import re
 import string
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import NamedTuple
 
 from pastchats_memory.redact.engine import MARK, find_secrets, find_tokens
 from pastchats_memory.redact.heuristics import is_mixed_secret
+from pastchats_memory.redact.known_secrets import known_secrets
 from pastchats_memory.redact.rules import TOKEN_MARK, Secret
 
 MOST_ROUNDS = 8
@@ -44,7 +46,11 @@ def mark_secrets(text: str) -> Redaction:
     """Replace every secret in a text, also one that shows only when its neighbour is gone."""
     kinds: Counter[str] = Counter()
     every = [*find_secrets(text)]
-    every += _find_copies(text, every)
+    values = _list_values(text, every)
+    every += _find_copies(text, values)
+    if (known := known_secrets()) is not None:
+        known.learn(values)
+        every += [secret for _, secret in known.find(text)]
     secrets = _merge_overlaps(_outside_marks(text, every)) if every else []
     most, read = MOST_READ * len(text), 0
     for _ in range(MOST_ROUNDS):
@@ -75,21 +81,31 @@ def mark_secrets(text: str) -> Redaction:
     return Redaction(text, kinds)
 
 
-def _find_copies(text: str, secrets: Iterable[Secret]) -> list[Secret]:
-    """Return where else in a text the values of its secrets stand, unless they are short or plain words."""
+def _list_values(text: str, secrets: Iterable[Secret]) -> dict[str, str]:
+    """Return the kinds of a text's secrets by their values, unless these are short or plain words."""
     kinds = {text[secret.start : secret.end]: secret.kind for secret in secrets}
-    values = [value for value in kinds if len(value) >= LEAST_COPIED and is_mixed_secret(value, "password")]
+    return {
+        value: kind
+        for value, kind in kinds.items()
+        if len(value) >= LEAST_COPIED and is_mixed_secret(value, "password")
+    }
+
+
+def _find_copies(text: str, values: Mapping[str, str]) -> list[Secret]:
+    """Return where the values of a text's secrets stand, there and elsewhere."""
     return [
-        Secret(found.start(), found.end(), kinds[value], COPY_RANK)
-        for value in values[:MOST_COPIED]
+        Secret(found.start(), found.end(), kind, COPY_RANK)
+        for value, kind in islice(values.items(), MOST_COPIED)
         for found in re.finditer(re.escape(value), text)
     ]
 
 
 def mark_tokens(text: str) -> str:
     """Replace the secrets that are known by their shape alone."""
+    known = known_secrets()
+    secrets = [*find_tokens(text), *(secret for _, secret in (known.find(text) if known is not None else ()))]
     pieces, end = [], 0
-    for secret in _merge_overlaps(find_tokens(text)):
+    for secret in _merge_overlaps(secrets):
         pieces += [text[end : secret.start], _mark_of(secret)]
         end = secret.end
     return "".join((*pieces, text[end:]))

@@ -1,0 +1,94 @@
+"""Remove a value from all rows once one of them has shown it to be a secret."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pastchats_memory.embed import Embedder
+from pastchats_memory.maintenance.redact_stored import StoredSecrets, forget_cached, rewrite_rows
+from pastchats_memory.redact.known_secrets import FILE_END, KnownSecrets, using
+from pastchats_memory.store import redactions, scrub
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.redactions import OTHER_TEXTS, TASK_TEXTS, TURNS, StoredTexts, Texts
+from pastchats_memory.store.sources import meta, set_meta
+
+REMOVED = "known_secrets"
+"""Key of `embedding_meta`: state of the known secrets when they were last removed from all rows."""
+MOST_ROWS = 50
+"""Rows up to which a value that was a secret in one of them is removed from the others."""
+
+
+@contextmanager
+def known_secrets_of(database: Database) -> Iterator[KnownSecrets | None]:
+    """Learn secrets from the texts that are redacted meanwhile, and remove those that other texts have shown.
+
+    Yields None if they cannot be stored beside the database.
+    """
+    try:
+        known = KnownSecrets(_path_of(database))
+    except OSError:
+        yield None
+        return
+    known.removed, _ = known.list_hashes(meta(database).get(REMOVED, ""))
+    with using(known):
+        yield known
+
+
+def remove_known(database: Database, embedder: Embedder, known: KnownSecrets) -> None:
+    """Remove the values that were learned since the last time from all rows; an interrupted call is done by the next.
+
+    A value in more than `MOST_ROWS` other rows stays: it is a name. Raises ModelChanged, StoreFault or
+    DeletionUnfinished, as `redact_stored` does.
+    """
+    state = known.state
+    if state == meta(database).get(REMOVED):
+        return
+    former, known.removed = known.list_hashes(meta(database).get(REMOVED, ""))
+    places = _find_places(database, known) if known.removed else {}
+    found = StoredSecrets()
+    for hash_, rows in places.items():
+        if len(rows) > MOST_ROWS:
+            known.except_common(hash_)
+        else:
+            _add(found, rows)
+    if found:
+        forget_cached()
+        rewrite_rows(database, embedder, found, lambda _: None)
+        scrub.erase(database)
+    with database.transaction():
+        set_meta(database, {REMOVED: state})
+    known.removed |= former
+
+
+def forget_known(database: Database) -> None:
+    """Delete the hashes of all known secrets. Raises OSError."""
+    _path_of(database).unlink(missing_ok=True)
+
+
+def _path_of(database: Database) -> Path:
+    return database.path.with_name(database.path.name + FILE_END)
+
+
+def _find_places(database: Database, known: KnownSecrets) -> dict[bytes, list[tuple[Texts, StoredTexts]]]:
+    """Return the rows in which each of the values to be removed stands, by the hash of the value."""
+    are_all_fresh = len(known.removed) <= len(known.fresh)
+    places = defaultdict(list)
+    for kind in (TURNS, *TASK_TEXTS, *OTHER_TEXTS):
+        for row in redactions.rows(database, kind):
+            text = "\n".join(row.texts.values())
+            if are_all_fresh and not any(value in text for value in known.fresh):
+                continue
+            for hash_ in {hash_ for hash_, _ in known.find(text)}:
+                places[hash_].append((kind, row))
+    return places
+
+
+def _add(found: StoredSecrets, rows: list[tuple[Texts, StoredTexts]]) -> None:
+    for kind, row in rows:
+        if kind is TURNS:
+            found.turns.append(row.key[0])
+        elif row.task is None:
+            found.others.append((kind, row.key))
+        else:
+            found.tasks.setdefault(row.task, []).append((kind, row.key))

@@ -1,0 +1,154 @@
+"""Recognise a value that was a secret once, wherever it stands in this memory, by a keyed hash.
+
+The hashes and their key lie in a file beside the database, which no backup, export or sync copies: a person with a copy
+of the database cannot try passwords against it. Each line has the hash of a value and its kind, in the order in which
+they were learned. A later line for the same hash counts. The kind `common` says that the value stays, since it stands in
+too many rows to be a secret.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from hashlib import blake2b
+from pathlib import Path
+from secrets import token_bytes
+
+from pastchats_memory.redact.heuristics import has_letters_and_digits, is_unlike_words
+from pastchats_memory.redact.rules import Secret
+
+FILE_END = ".secrets"
+"""End of the name of the file, behind that of the database."""
+COMMON = "common"
+SHORTEST, LONGEST = 8, 128
+"""Characters of a value that is recognised in other texts."""
+RANK = 3
+KEY_BYTES, HASH_BYTES = 32, 16
+_KEY = re.compile(rf"[0-9a-f]{{{2 * KEY_BYTES}}}")
+_ENTRY = re.compile(rf"([0-9a-f]{{{2 * HASH_BYTES}}}) ([a-z0-9\-]+)")
+_WORD = re.compile(r"(?<!\S)\S*\d\S*")
+"""Matches a word with a digit."""
+_BETWEEN = re.compile(r"""\\[nrt]|[\\"'`=:/@,;()<>\[\]{}|&]""")
+"""Matches what may stand between a value and its neighbours in a word."""
+_QUOTES, _ENDS = "\"'`([{<>}]),;", ".:!?"
+_SYMBOL = re.compile(r"[^\w\-./:]")
+
+
+class KnownSecrets:
+    """The values that were secrets in texts of one memory."""
+
+    def __init__(self, path: Path) -> None:
+        """Read the file at a path, if there is one. Raises OSError."""
+        self._path = path
+        self.fresh: list[str] = []
+        """Values that were learned since the file was read first."""
+        self.removed: set[bytes] = set()
+        """Hashes of the values that `find` looks for."""
+        self._read()
+
+    def _read(self) -> None:
+        text = self._path.read_text(encoding="ascii", errors="replace") if self._path.exists() else ""
+        lines = text.splitlines()
+        if not lines or not _KEY.fullmatch(lines[0]):
+            self._path.unlink(missing_ok=True)
+            lines = [token_bytes(KEY_BYTES).hex()]
+        self._key = bytes.fromhex(lines[0])
+        self._entries = [(bytes.fromhex(line[1]), line[2]) for line in map(_ENTRY.fullmatch, lines[1:]) if line]
+        self._kinds = dict(self._entries)
+
+    @property
+    def state(self) -> str:
+        """The file as it is now: a digest of its key, and the number of its entries."""
+        if self._path.exists():
+            self._read()  # another process may have learned more
+        return f"{self._hash('').hex()}:{len(self._entries)}"
+
+    def list_hashes(self, state: str) -> tuple[set[bytes], set[bytes]]:
+        """Return the hashes that the file had in a former state, and those that it got since, without common values."""
+        key, _, count = state.partition(":")
+        known = int(count) if key == self._hash("").hex() else 0
+        wanted = [hash_ for hash_, _ in self._entries if self._kinds[hash_] != COMMON]
+        before = {hash_ for hash_, _ in self._entries[:known]}
+        return before & {*wanted}, {*wanted} - before
+
+    def learn(self, values: Mapping[str, str]) -> None:
+        """Remember new values with their kinds, unless other texts may have them as ordinary words."""
+        for value in filter(_is_learnable, values):
+            if not self._path.exists():
+                self._begin()
+            if (hash_ := self._hash(value)) not in self._kinds:
+                self._append(hash_, values[value])
+                self.fresh.append(value)
+
+    def except_common(self, hash_: bytes) -> None:
+        """Leave a value where it stands from now on."""
+        self._append(hash_, COMMON)
+        self.removed.discard(hash_)
+
+    def find(self, text: str) -> Iterator[tuple[bytes, Secret]]:
+        """Yield the places of the values that are to be removed from a text, with their hashes."""
+        if not self.removed:
+            return
+        words = {part for word in _WORD.findall(text) for part in _list_parts(word)}
+        for word in words:
+            if (hash_ := self._hash(word)) in self.removed:
+                for found in re.finditer(re.escape(word), text):
+                    yield hash_, Secret(found.start(), found.end(), self._kinds[hash_], RANK)
+
+    def _begin(self) -> None:
+        try:
+            with os.fdopen(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
+                file.write(f"{self._key.hex()}\n")
+        except FileExistsError:  # another process has begun it
+            self._read()
+        except OSError:  # as in `_append`
+            return
+
+    def _append(self, hash_: bytes, kind: str) -> None:
+        with (
+            suppress(OSError),
+            self._path.open("a", encoding="ascii") as file,
+        ):  # a full disk is the database's to report
+            file.write(f"{hash_.hex()} {kind}\n")
+        self._entries.append((hash_, kind))
+        self._kinds[hash_] = kind
+
+    def _hash(self, value: str) -> bytes:
+        return blake2b(value.encode("utf-8", "surrogatepass"), key=self._key, digest_size=HASH_BYTES).digest()
+
+
+_IN_USE: ContextVar[KnownSecrets | None] = ContextVar("known_secrets", default=None)
+
+
+def known_secrets() -> KnownSecrets | None:
+    """Return the known secrets of the memory that is being written; None outside of `using`."""
+    return _IN_USE.get()
+
+
+@contextmanager
+def using(known: KnownSecrets) -> Iterator[None]:
+    """Learn secrets from every text that is redacted meanwhile, and remove known ones."""
+    before = _IN_USE.set(known)
+    try:
+        yield
+    finally:
+        _IN_USE.reset(before)
+
+
+def _is_learnable(value: str) -> bool:
+    return (
+        SHORTEST <= len(value) <= LONGEST
+        and not re.search(r"\s", value)
+        and has_letters_and_digits(value)
+        and (is_unlike_words(value) or _SYMBOL.search(value) is not None)
+    )
+
+
+def _list_parts(word: str) -> Iterator[str]:
+    """Yield what may be a value in a word: all of it, without quotes, behind a name or a flag, or between marks."""
+    bare = word.strip(_QUOTES)
+    for part in (word, bare, bare.partition("=")[2], bare.partition(":")[2], *_BETWEEN.split(word)):
+        for one in (part, part.rstrip(_ENDS + _QUOTES), part[2:] if part.startswith("-p") else ""):
+            if SHORTEST <= len(one) <= LONGEST:
+                yield one

@@ -1,0 +1,104 @@
+"""A value that one text shows to be a secret is removed from the other texts of the memory, too."""
+
+import pytest
+from program import Program, write_messages
+
+from pastchats_memory.maintenance.known_secrets import MOST_ROWS
+
+PASSWORD = "kf83-Qzzt-19xx"  # noqa: S105 - nobody's
+SHOWN = ("user", f"The database password is {PASSWORD}.")
+UNSHOWN = [
+    ("user", f"Which hash does {PASSWORD} have?"),
+    ("assistant", f"user / {PASSWORD}"),
+    ("user", f'hash of "{PASSWORD}", please'),
+    ("assistant", f"I ran `mysql -uroot -p{PASSWORD} shop`."),
+    ("user", f"[{PASSWORD}]!"),
+]
+
+
+def is_gone(program: Program) -> bool:
+    files = [file for file in program.database.parent.iterdir() if file.is_file()]
+    return program.database in files and not any(PASSWORD.encode() in file.read_bytes() for file in files)
+
+
+@pytest.mark.promise("secrets", "A value that one text shows to be a secret is removed from the other texts, too.")
+@pytest.mark.parametrize("order", [("shown", "unshown"), ("unshown", "shown")])
+def test_a_secret_is_removed_from_sessions_before_and_after_the_one_that_shows_it(
+    program: Program, order: tuple[str, str]
+) -> None:
+    for name in order:
+        write_messages(program.home / "history" / f"{name}.jsonl", *([SHOWN] if name == "shown" else UNSHOWN))
+        assert program("index", "history").status == 0
+    assert is_gone(program)
+    assert program("search", "Which hash does it have", "--json").results[0]["content"] == (
+        "Which hash does [redacted:password] have?"
+    )
+
+
+def test_a_secret_is_removed_from_other_files_of_the_same_run(program: Program) -> None:
+    write_messages(program.home / "history" / "a.jsonl", *UNSHOWN)
+    write_messages(program.home / "history" / "b.jsonl", SHOWN)
+    write_messages(program.home / "history" / "c.jsonl", *UNSHOWN[:2])
+    assert program("index", "history").status == 0
+    assert is_gone(program)
+
+
+def test_a_secret_is_removed_from_tasks(program: Program) -> None:
+    assert program("task", "add", f"Rotate {PASSWORD} on the staging box").status == 0
+    write_messages(program.home / "history" / "shown.jsonl", SHOWN)
+    assert program("index", "history").status == 0
+    assert is_gone(program)
+
+
+def test_a_run_that_was_killed_before_it_removed_a_secret_is_finished_by_the_next(program: Program) -> None:
+    write_messages(program.home / "history" / "a.jsonl", *UNSHOWN)
+    write_messages(program.home / "history" / "b.jsonl", SHOWN)
+    kill = (
+        "import os, pastchats_memory.maintenance.known_secrets as known\nknown.remove_known = lambda *_: os._exit(9)\n"
+    )
+    assert program.altered(kill)("index", "history").status == 9
+    assert not is_gone(program)
+    assert program("index", "history").status == 0
+    assert is_gone(program)
+
+
+def test_a_value_that_stands_in_many_rows_is_a_name_and_stays(program: Program) -> None:
+    write_messages(
+        program.home / "history" / "a.jsonl", *[("user", f"Step {n} of {PASSWORD}") for n in range(MOST_ROWS + 1)]
+    )
+    write_messages(program.home / "history" / "b.jsonl", SHOWN)
+    assert program("index", "history").status == 0
+    assert not is_gone(program)
+    write_messages(program.home / "history" / "c.jsonl", UNSHOWN[0])
+    program("index", "history")
+    assert PASSWORD in program("search", "Which hash does it have", "--json").results[0]["content"]
+
+
+@pytest.mark.parametrize("value", ["hunter", "dragonfly7", "release-candidate-2", "2026-01-31"])
+def test_short_values_and_words_stay_in_other_texts(program: Program, value: str) -> None:
+    write_messages(program.home / "history" / "a.jsonl", ("user", f"Tell me about {value} again."))
+    write_messages(program.home / "history" / "b.jsonl", ("user", f"export DB_PASSWORD={value}"))
+    assert program("index", "history").status == 0
+    assert value in program("search", "Tell me about it again", "--json").results[0]["content"]
+
+
+def test_the_hashes_lie_apart_from_the_database_and_leave_with_a_purge(program: Program) -> None:
+    write_messages(program.home / "history" / "shown.jsonl", SHOWN)
+    program("index", "history")
+    hashes = program.database.with_name(f"{program.database.name}.secrets")
+    assert hashes.stat().st_mode & 0o777 == 0o600
+    hash_ = hashes.read_text(encoding="ascii").splitlines()[1].partition(" ")[0]
+    assert bytes.fromhex(hash_) not in program.database.read_bytes()
+    assert program("purge", "--yes").status == 0
+    assert not hashes.exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\x00 broken\nline\n"])
+def test_a_damaged_file_of_hashes_is_begun_anew(program: Program, content: bytes) -> None:
+    write_messages(program.home / "history" / "shown.jsonl", SHOWN)
+    program("index", "history")
+    program.database.with_name(f"{program.database.name}.secrets").write_bytes(content)
+    write_messages(program.home / "history" / "more.jsonl", ("user", "The relay password is 8rT!kiln-40A."))
+    write_messages(program.home / "history" / "other.jsonl", ("user", "Try 8rT!kiln-40A there."))
+    assert program("index", "history").status == 0
+    assert "8rT!kiln-40A" not in program("search", "Try it there", "--json").stdout

@@ -27,8 +27,8 @@ RANK = 3
 KEY_BYTES, HASH_BYTES = 32, 16
 _KEY = re.compile(rf"[0-9a-f]{{{2 * KEY_BYTES}}}")
 _ENTRY = re.compile(rf"([0-9a-f]{{{2 * HASH_BYTES}}}) ([a-z0-9\-]+)")
-_WORD = re.compile(r"(?<!\S)\S*\d\S*")
-"""Matches a word with a digit."""
+_WORD = re.compile(rf"(?<!\S)(?=\S{{{SHORTEST}}})\S*\d\S*")
+"""Matches a long word with a digit."""
 _BETWEEN = re.compile(r"""\\[nrt]|[\\"'`=:/@,;()<>\[\]{}|&]""")
 """Matches what may stand between a value and its neighbours in a word."""
 _QUOTES, _ENDS = "\"'`([{<>}]),;", ".:!?"
@@ -90,8 +90,8 @@ class KnownSecrets:
         """Yield the places of the values that are to be removed from a text, with their hashes."""
         if not self.removed:
             return
-        words = {part for word in _WORD.findall(text) for part in _list_parts(word)}
-        for word in words:
+        words = {*_WORD.findall(text)}
+        for word in {part for word in words for part in _list_parts(word) if has_letters_and_digits(part)}:
             if (hash_ := self._hash(word)) in self.removed:
                 for found in re.finditer(re.escape(word), text):
                     yield hash_, Secret(found.start(), found.end(), self._kinds[hash_], RANK)

@@ -91,9 +91,9 @@ class KnownSecrets:
         if not self.removed:
             return
         words = {*_WORD.findall(text)}
-        for word in {part for word in words for part in _list_parts(word) if has_letters_and_digits(part)}:
-            if (hash_ := self._hash(word)) in self.removed:
-                for found in re.finditer(re.escape(word), text):
+        for value in {part for word in words for part in _list_parts(word) if has_letters_and_digits(part)}:
+            if (hash_ := self._hash(value)) in self.removed:
+                for found in re.finditer(re.escape(value), text):
                     yield hash_, Secret(found.start(), found.end(), self._kinds[hash_], RANK)
 
     def _begin(self) -> None:

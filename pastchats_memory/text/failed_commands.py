@@ -94,9 +94,8 @@ def _parse_part(text: str) -> Part | None:
     bare = _REDIRECTION.sub(" ", text) if not _QUOTED.search(text) else text
     words = [_unquote(word) for word in _WORD.findall(LIMITS.sub("", bare.strip().strip("()")))]
     place = _find_program(words)
-    if place >= len(words):
-        return None
-    return Part(words[place].replace("\\", "/").rpartition("/")[2], tuple(words[place + 1 :]), " ".join(text.split()))
+    program = words[place].replace("\\", "/").rstrip("/").rpartition("/")[2] if place < len(words) else ""
+    return Part(program, tuple(words[place + 1 :]), " ".join(text.split())) if program else None
 
 
 def _unquote(word: str) -> str:

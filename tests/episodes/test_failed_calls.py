@@ -65,6 +65,14 @@ def cures(rows: Sequence[Row]) -> list[tuple[str, str, bool]]:
     return [(one.kind, one.cure, one.has_passed) for one in failures_of(*rows)]
 
 
+@pytest.mark.parametrize(
+    ("command", "program"), [("apply_patch\\", "apply_patch"), ("./scripts/", "scripts"), ("\\", "")]
+)
+def test_a_command_that_ends_with_a_separator_has_a_program_or_is_none(command: str, program: str) -> None:
+    found = find_cause(command, "bash: -c: line 1: unexpected EOF while looking for matching `\"'", "orchard")
+    assert (found.program if found else "") == program
+
+
 def test_a_command_with_the_same_aim_and_without_the_named_word_cures_a_failure() -> None:
     rows: list[Row] = [
         ("user", "Find the hooks."),

@@ -58,6 +58,7 @@ def ask_memory(
     create_for: str = "",
     flags: Sequence[str] = (),
     check: Callable[..., object] | None = None,
+    before: Callable[[str | None], None] | None = None,
     **further: Any,
 ) -> Callable[[Callable[..., CommandResult]], click.Command]:
     """Return a decorator that makes a function of an open memory a command with `--db` and `--json`.
@@ -68,6 +69,7 @@ def ask_memory(
         create_for: name of an option that needs none.
         flags: names of options that are settings of the configuration.
         check: gets the arguments before the database is opened or made, and raises UsageFault for wrong ones.
+        before: gets the value of `--db` before the database is opened.
         further: what `make_command` takes.
     """
 
@@ -75,6 +77,8 @@ def ask_memory(
         settings = {flag: given.pop(flag) for flag in flags}
         if check is not None:
             check(**given)
+        if before is not None:
+            before(db)
         return options.open_memory(db, create=create or given.get(create_for, False), **settings)
 
     return _give_result(open_for, name, **further)

@@ -9,6 +9,7 @@ from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.cli.output import is_terminal, warn
 from pastchats_memory.cli.questions import ask_for
+from pastchats_memory.cli.trial import offer_trial
 from pastchats_memory.errors import TeamUnavailable
 from pastchats_memory.memory import questions
 from pastchats_memory.views.answers.search import build_recall
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from pastchats_memory.memory import Memory
 
 
-@ask_memory("recall", flags=("model",))
+@ask_memory("recall", flags=("model",), before=offer_trial)
 @ask_for(questions.RECALL)
 @options.model
 def command(memory: Memory, query: str, budget: int | None, team: bool, **how: Any) -> CommandResult:

@@ -7,6 +7,7 @@ from pastchats_memory.memory import Memory
 from pastchats_memory.text.display import format_time
 from pastchats_memory.views.answers.database import STATUS
 from pastchats_memory.views.recalled import render_weeks
+from pastchats_memory.views.token_use import describe_agents
 
 WEEKS = 4
 """Newest weeks of hooks that are shown."""
@@ -42,6 +43,7 @@ def _text(status: Status) -> str:
             if status.given
             else []
         ),
+        *([("Tokens", f"of 30 days: {describe_agents(status.tokens)}")] if status.tokens else []),
         ("Last run", _run(status.last_run)),
     ]
     return "\n".join(hanging(f"{name:9} {value}", under=10) for name, value in rows)

@@ -40,7 +40,7 @@ def command(memory: Memory, when: tuple[str, ...], **how: Any) -> CommandResult:
 def digest(memory: Memory, when: tuple[str, ...], **how: Any) -> CommandResult:
     """Write a page of Markdown: what was worked on, what worked, what failed or is open, and what was decided.
 
-    Every line has its source. No language model is used. WHEN is as for `timeline`.
+    Every line has its source. No language model is used. Tokens that agents reported come last. WHEN is as for `timeline`.
     """
     found = memory.digest(" ".join(when) or None, **how)
     return CommandResult(

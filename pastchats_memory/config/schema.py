@@ -35,14 +35,14 @@ def _whole(least: int) -> Parse:
     return parse
 
 
-def _share(least: float) -> Parse:
+def _number(least: float, most: float = 1) -> Parse:
     def parse(value: Any) -> float:
-        wanted = f"a number from {least:g} to 1"
+        wanted = f"a number from {least:g} to {most:g}"
         try:
             number = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else None
         except (ValueError, OverflowError) as fault:
             raise ValueError(wanted) from fault
-        if number is None or not least <= number <= 1:
+        if number is None or not least <= number <= most:
             raise ValueError(wanted)
         return number
 
@@ -110,37 +110,33 @@ _OF_A_MODEL: Mapping[str, Parse] = MappingProxyType(
 )
 
 
-def _models(value: Any) -> Mapping[str, Mapping[str, Any]]:
-    if not isinstance(value, dict) or not all(isinstance(table, dict) for table in value.values()):
-        raise ValueError('tables such as [models."my-e5"]')
-    parsed = {}
-    for name, table in value.items():
-        for key, entry in table.items():
-            if key not in _OF_A_MODEL:
-                raise ValueError(f"in {name} only {', '.join(_OF_A_MODEL)}; it has {key}")
-            try:
-                table[key] = _OF_A_MODEL[key](entry)
-            except ValueError as fault:
-                raise ValueError(f"in {name}.{key} {fault}") from fault
-        parsed[name] = MappingProxyType(table)
-    return MappingProxyType(parsed)
+def _tables(example: str, keys: Mapping[str, Parse], other: Parse | None = None) -> Parse:
+    """Return the parser of tables by name, which have these keys; with `other` also any further ones."""
 
+    def parse_entry(name: str, key: str, entry: Any) -> Any:
+        parse = keys.get(key, other)
+        if parse is None:
+            raise ValueError(f"in {name} only {', '.join(keys)}; it has {key}")
+        try:
+            return parse(entry)
+        except ValueError as fault:
+            raise ValueError(f"in {name}.{key} {fault}") from fault
 
-def _formats(value: Any) -> Mapping[str, Mapping[str, str]]:
-    if not isinstance(value, dict) or not all(isinstance(table, dict) for table in value.values()):
-        raise ValueError('tables such as [formats.mytool] with role = "speaker" and text = "body"')
-    tables = {name: {key: _named(name, key, text) for key, text in table.items()} for name, table in value.items()}
-    return MappingProxyType({name: MappingProxyType(table) for name, table in tables.items()})
+    def parse(value: Any) -> Mapping[str, Mapping[str, Any]]:
+        if not isinstance(value, dict) or not all(isinstance(table, dict) for table in value.values()):
+            raise ValueError(f"tables such as {example}")
+        parsed = {name: {key: parse_entry(name, key, table[key]) for key in table} for name, table in value.items()}
+        return MappingProxyType({name: MappingProxyType(table) for name, table in parsed.items()})
 
-
-def _named(name: str, key: str, text: Any) -> str:
-    try:
-        return _text(text)
-    except ValueError as fault:
-        raise ValueError(f"in {name}.{key} {fault}") from fault
+    return parse
 
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+_MODELS = _tables('[models."my-e5"]', _OF_A_MODEL)
+_FORMATS = _tables('[formats.mytool] with role = "speaker" and text = "body"', NOTHING, _text)
+_PRICES = _tables(
+    '[prices."gpt-5"] with input = 3', dict.fromkeys(("input", "output", "cache_read", "cache_write"), _number(0, 1e6))
+)
 OwnText = Annotated[str | None, Key(_text, is_own=True)]
 
 
@@ -188,7 +184,9 @@ class Config(NamedTuple):
     """Age of the oldest turn that `team pull` copies; None for any."""
     roots: Annotated[tuple[str, ...], Key(_texts, is_own=True, is_path=True)] = ()
     """Folders of transcripts in addition to the usual ones."""
-    models: Annotated[Mapping[str, Mapping[str, Any]], Key(_models, is_own=True, is_path=True, variable="")] = NOTHING
+    prices: Annotated[Mapping[str, Mapping[str, float]], Key(_PRICES, is_own=True, variable="")] = NOTHING
+    """Price of a million tokens of each kind, by the beginning of a model's name."""
+    models: Annotated[Mapping[str, Mapping[str, Any]], Key(_MODELS, is_own=True, is_path=True, variable="")] = NOTHING
     """Models that the user described, by name."""
     chunk_size: Annotated[int, Key(_whole(100))] = 1500
     """Characters of a part of a note."""
@@ -197,12 +195,12 @@ class Config(NamedTuple):
     include: Annotated[tuple[str, ...], Key(_texts)] = ()
     exclude: Annotated[tuple[str, ...], Key(_texts)] = ()
     note_folders: Annotated[tuple[str, ...], Key(_texts)] = ()
-    formats: Annotated[Mapping[str, Mapping[str, str]], Key(_formats, is_own=True, variable="")] = NOTHING
+    formats: Annotated[Mapping[str, Mapping[str, str]], Key(_FORMATS, is_own=True, variable="")] = NOTHING
     """Maps of keys for JSON of unknown shape, by name, as `index --map` takes one."""
     budget: Annotated[int, Key(_whole(1))] = 1500
     """Tokens of a recall block."""
-    threshold: Annotated[float | None, Key(_share(0))] = None
-    min_similarity: Annotated[float | None, Key(_share(-1))] = None
+    threshold: Annotated[float | None, Key(_number(0))] = None
+    min_similarity: Annotated[float | None, Key(_number(-1))] = None
     private: Annotated[bool, Key(_truth, variable="")] = False
     """The project's text is recalled only inside it."""
     origins: Mapping[str, str] = NOTHING

@@ -16,6 +16,7 @@ from pastchats_memory.model import FAILURES, Attempt, Filters, StoredTask
 from pastchats_memory.store import outcomes, turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ended
+from pastchats_memory.store.token_use import Prices, TokenUse, tally
 from pastchats_memory.text.topics import is_small_talk
 
 SPAN_DAYS = 7
@@ -95,6 +96,7 @@ class Digest(NamedTuple):
     """Number of further lines, by section."""
     outcomes: Mapping[str, int]
     """Number of episodes by outcome."""
+    tokens: tuple[TokenUse, ...]
     warnings: tuple[str, ...]
 
 
@@ -118,7 +120,9 @@ def list_days(database: Database, filters: Filters, limit: int, most_episodes: i
     return Timeline(filters.since, filters.until, tuple(found), len(days) - len(shown), bool(warnings), warnings)
 
 
-def make_digest(database: Database, filters: Filters, tasks: Sequence[StoredTask], limit: int) -> Digest:
+def make_digest(
+    database: Database, filters: Filters, tasks: Sequence[StoredTask], limit: int, prices: Prices
+) -> Digest:
     """Return the digest of a span, with its open tasks and the newest lines of each section up to the limit.
 
     A failure is open unless a later attempt at the same problem worked. A decision is a short request that settles something
@@ -153,7 +157,8 @@ def make_digest(database: Database, filters: Filters, tasks: Sequence[StoredTask
         lines.append(DigestLine("open", task.project, task.title, attempt, task.status))
     lines.sort(key=lambda line: (SECTIONS.index(line.section), line.project, line.attempt.timestamp or ""))
     more = {name: len(found) - len(shown[name]) for name, found in sections.items()}
-    return Digest(filters.since, filters.until, tuple(lines), more, _count(episodes), warnings)
+    tokens = tally(database, filters, prices)
+    return Digest(filters.since, filters.until, tuple(lines), more, _count(episodes), tokens, warnings)
 
 
 class RecentSession(NamedTuple):

@@ -20,6 +20,7 @@ from pastchats_memory.store.probe import find_refusal
 from pastchats_memory.store.recalled import Week, list_weeks
 from pastchats_memory.store.recover import Recovered
 from pastchats_memory.store.tasks import TaskTexts
+from pastchats_memory.store.token_use import TokenUse
 from pastchats_memory.store.vectors import vec0
 from pastchats_memory.text.encoding import utf8
 
@@ -68,6 +69,7 @@ class Status:
     """Timestamps of the oldest (`first`) and the newest turn."""
     last_run: Annotated[dict[str, object] | None, As(LastRunView | None)]
     given: Annotated[tuple[Week, ...], "Memories that hooks gave to agents, by week, the newest first."]
+    tokens: Annotated[tuple[TokenUse, ...], "Of the 30 days that end with the newest turn, as agents reported them."]
     is_redacted: Annotated[
         bool, "True: all rows were redacted by the rules of this release; else `redact --rescan` does it."
     ]
@@ -112,7 +114,7 @@ class RepairReport:
         return index
 
 
-def read_status(database: Database) -> Status:
+def read_status(database: Database, tokens: tuple[TokenUse, ...]) -> Status:
     """Return the contents of a memory in numbers."""
     counts = checks.counts(database)
     size = sum(path.stat().st_size for path in (database.path, *side_files(database.path)) if path.exists())
@@ -121,6 +123,7 @@ def read_status(database: Database) -> Status:
         bytes=size,
         gone=_count_gone(checks.source_paths(database)),
         given=list_weeks(database),
+        tokens=tokens,
         is_redacted=redactions.are_all_by(database, rules_version()),
         tasks=task_rows.count_by_status(database),
         **counts,

@@ -90,6 +90,7 @@ if TYPE_CHECKING:
     from pastchats_memory.store.backup import Counts
     from pastchats_memory.store.outcomes import Tally
     from pastchats_memory.store.recalled import RecalledLog
+    from pastchats_memory.store.token_use import TokenUse
     from pastchats_memory.store.tombstones import Forgetting
     from pastchats_memory.store.turns import ProjectTurns
     from pastchats_memory.store.vectors.reindex import ReindexReport
@@ -668,6 +669,12 @@ class Memory:
         self._catch_up_outcomes(Filters(outcomes=OUTCOMES))
         return outcomes.tally(self._hide_private(), project)
 
+    def tally_tokens(self, project: str | None = None) -> tuple[TokenUse, ...]:
+        """Count the tokens of the newest 30 days, of one project or of all."""
+        from pastchats_memory.store.token_use import tally_recent
+
+        return tally_recent(self._hide_private(), self.config.prices, project)
+
     def digest(
         self, when: str | None = None, *, since: str | None = None, until: str | None = None,
         project: str | None = None, limit: int = 20,
@@ -682,7 +689,7 @@ class Memory:
         with self._open_snapshot() as database:
             if when is since is until is None and not tasks:
                 filters = move_to_newest(database, filters)
-            found = make_digest(database, filters, tasks, limit)
+            found = make_digest(database, filters, tasks, limit, self.config.prices)
             absent = () if found.lines else explain_empty(database, filters)
         return found._replace(warnings=(*found.warnings, *absent, *late))
 
@@ -1092,7 +1099,7 @@ class Memory:
         """Return what the memory holds and how it answers."""
         from pastchats_memory.maintenance.health import read_status
 
-        return read_status(self._database)
+        return read_status(self._database, self.tally_tokens())
 
     @property
     def config(self) -> Config:

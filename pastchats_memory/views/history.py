@@ -9,6 +9,7 @@ from pastchats_memory.episodes.history import Digest, DigestLine, Timeline
 from pastchats_memory.model import Attempt
 from pastchats_memory.text.display import escape_name, format_time
 from pastchats_memory.views.text import render_attempt_lines
+from pastchats_memory.views.token_use import describe_agents, render_token_table
 
 HEADINGS = {"worked_on": "Worked on", "worked": "Worked", "open": "Failed or open", "decided": "Decided"}
 """Heading of each section of a digest."""
@@ -49,6 +50,8 @@ def render_digest(digest: Digest) -> str:
             parts += [_render_line(line) for line in group]
         if more := digest.more[section]:
             parts.append(f"\nand {more:,} older {'one' if more == 1 else 'ones'}\n")
+    if digest.tokens:
+        parts.append(f"\n## Tokens\n\n{describe_agents(digest.tokens)}\n\n{render_token_table(digest.tokens)}")
     return "".join(parts)
 
 

@@ -122,7 +122,7 @@ def test_a_memory_that_is_too_large_for_a_knn_gives_the_same_answer_without_one(
 def _engine(database: Database) -> tuple[str, str]:
     """What `status` and `doctor` say of it."""
     (finding,) = (found for found in health.check_health(database, PackagedEmbedder()) if found.check == "engine")
-    return health.read_status(database).engine, finding.detail
+    return health.read_status(database, ()).engine, finding.detail
 
 
 def test_without_sqlite_vec_a_semantic_search_never_names_vec_prompts(crowd: Corpus) -> None:

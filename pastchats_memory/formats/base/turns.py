@@ -1,6 +1,6 @@
 """Turns that may still grow, in the order in which they began."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 
@@ -8,6 +8,7 @@ from pastchats_memory.formats.base.checkpoint import digest
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.todo_lists import TodoLists
 from pastchats_memory.formats.base.tools import ToolCall, ToolResult, has_failed, list_rows
+from pastchats_memory.formats.base.usage import Tokens
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, number_of, text_of
 from pastchats_memory.model import RecordedCall, Task, Turn
 from pastchats_memory.text.clean import clean
@@ -72,6 +73,8 @@ class TurnQueue:
         self._waiting_calls: list[RecordedCall] = []
         """Those in `_tools`, and earlier ones with the same labels."""
         self._called: deque[tuple[ToolCall, RecordedCall]] = deque(maxlen=RECENT_CALLS)
+        self._usage: Json = {}
+        """Tokens by model that wait for the next answer."""
         self._edits: dict[str, int] = {}
         """How many successful edits each label stands for."""
         self._failed: list[str] = []
@@ -94,8 +97,11 @@ class TurnQueue:
         if turn.role not in SPEAKING or not any(map(str.strip, turn.texts)):
             return
         if turn.role == "user":
-            self._give_tools_to_prompt()
+            self._give_rest_to_prompt()
+            self._usage = {} if self.last_message is not None else self._usage
         self.last_message = turn
+        if turn.role == "assistant" and self._usage:
+            turn.metadata["usage"], self._usage = self._usage, {}
         if turn.role == "assistant" and self._tools:
             turn.metadata["tools"], self._tools = self._tools, []
             turn.calls, self._waiting_calls = self._waiting_calls, []
@@ -104,11 +110,21 @@ class TurnQueue:
         if turn.role == "user":
             self._tools, self._waiting_calls = [], []
 
-    def _give_tools_to_prompt(self) -> None:
-        """List the calls that no answer followed with the prompt before them."""
+    def _give_rest_to_prompt(self) -> None:
+        """Give calls and tokens that no answer followed to the prompt before them."""
         if self._tools and self.last_message is not None and self.last_message.role == "user":
             self.last_message.metadata["tools"] = list(self._tools)
             self.last_message.calls = list(self._waiting_calls)
+        if self._usage and self.last_message is not None:
+            self.last_message.metadata["usage"] = self._usage
+
+    def add_usage(self, model: str, tokens: Tokens) -> None:
+        """Count tokens of a model with the answer before them; until the first answer they wait for it."""
+        last, usage = self.last_message, self._usage
+        if last is not None and last.role == "assistant":
+            usage = mapping_of(last.metadata.setdefault("usage", {}))
+        if tokens:
+            usage[model] = dict(Counter(mapping_of(usage.get(model))) + tokens)
 
     def flag(self, name: str) -> None:
         """Add a flag to the last turn of the user or the assistant."""
@@ -193,7 +209,7 @@ class TurnQueue:
 
     def flush(self) -> Iterator[Turn]:
         """Yield the remaining turns, at the end of the file."""
-        self._give_tools_to_prompt()
+        self._give_rest_to_prompt()
         while self._queue:
             yield from self._pop()
 
@@ -214,7 +230,7 @@ class TurnQueue:
         queue = [asdict(replace(turn, calls=[])) for turn in self._queue]
         return {
             "queue": queue, "speaking": speaking, "tools": self._tools, "edits": self._edits, "failed": self._failed, "latest": latest,
-            "todos": self.todos.snapshot(), "plans": list(self._plans),
+            "todos": self.todos.snapshot(), "plans": list(self._plans), "usage": self._usage,
         }  # fmt: skip
 
     def restore(self, snapshot: Json) -> None:
@@ -226,6 +242,7 @@ class TurnQueue:
         self._tools = list_of(snapshot.get("tools"))
         self._edits = {label: number_of(uses) or 0 for label, uses in mapping_of(snapshot.get("edits")).items()}
         self._failed = [text_of(command) for command in list_of(snapshot.get("failed"))]
+        self._usage = mapping_of(snapshot.get("usage"))
         latest = mapping_of(snapshot.get("latest"))
         self.latest = PendingTurn(**latest) if latest else None  # type: ignore[arg-type] # as `snapshot` wrote it
         self.todos.restore(mapping_of(snapshot.get("todos")))

@@ -34,7 +34,7 @@ def show_projects(memory: Memory, _: PageRequest) -> WebPage:
         {"stored": one, "plot": plot_outcomes(by_project.get(one.project, ()), days, BARS)}
         for one in memory.list_projects()
     ]
-    return WebPage("projects", {"cards": cards, "plot": plot_outcomes(tallies)})
+    return WebPage("projects", {"cards": cards, "plot": plot_outcomes(tallies), "tokens": memory.tally_tokens()})
 
 
 def show_project(memory: Memory, request: PageRequest) -> WebPage | Redirect:
@@ -48,7 +48,8 @@ def show_project(memory: Memory, request: PageRequest) -> WebPage | Redirect:
         return Redirect(make_url("/page/tasks", project=name))
     stored = require(stored, "project", "It may have been forgotten, or be private.")
     plot = plot_outcomes(memory.tally_outcomes(name))
-    return WebPage("project", {"stored": stored, "plot": plot, **_find_days(memory, request, "/page/project", name)})
+    days = _find_days(memory, request, "/page/project", name)
+    return WebPage("project", {"stored": stored, "plot": plot, "tokens": memory.tally_tokens(name), **days})
 
 
 def show_timeline(memory: Memory, request: PageRequest) -> WebPage:

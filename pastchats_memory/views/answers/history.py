@@ -18,6 +18,7 @@ from pastchats_memory.fields import (
     one_of,
 )
 from pastchats_memory.model import STATUSES, Attempt
+from pastchats_memory.store.token_use import TokenUse
 from pastchats_memory.views.history import render_digest
 
 
@@ -46,6 +47,12 @@ class SectionCounts(View):
     decided: Count
 
 
+class TokenRows(View):
+    """Tokens that agents reported."""
+
+    by_day: Annotated[tuple[TokenUse, ...], "By day, project, agent and model.", At("")]
+
+
 @answer("digest/1")
 class DigestBody(View):
     """Output of `digest --json`."""
@@ -55,5 +62,6 @@ class DigestBody(View):
     outcomes: OutcomeCounts
     more: Annotated[SectionCounts, "Further lines, which are older."]
     text: Annotated[str, "The digest as Markdown.", At("", render_digest)]
+    tokens: TokenRows
     results: Annotated[tuple[DigestLineView, ...], "By section, project and time.", At("lines")]
     warnings: Warnings

@@ -1,5 +1,6 @@
 """Claude Code transcripts: one turn for each API message; the person's text is separate from the client's."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from pastchats_memory.formats.base.session import BadRecord, Position, Row, Sess
 from pastchats_memory.formats.base.source import Places, Record, Records, SourceFile
 from pastchats_memory.formats.base.tools import ToolCall, ToolResult, call_from_json, call_to_json, parse_result
 from pastchats_memory.formats.base.turns import PendingTurn
+from pastchats_memory.formats.base.usage import Tokens, read_tokens
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
 from pastchats_memory.model import Unreadable
 
@@ -32,6 +34,12 @@ KINDS = {
 """Role and kind of a turn by the origin of its user record."""
 
 SHELL = ToolCall("Bash")
+TOKENS = {
+    "input": "input_tokens",
+    "output": "output_tokens",
+    "cache_read": "cache_read_input_tokens",
+    "cache_write": "cache_creation_input_tokens",
+}
 
 
 def detect(source: SourceFile) -> int:
@@ -126,6 +134,8 @@ class _SessionReader:
         self._copies: dict[str, str] = {}
         """The original's id by the uuid of a copied prompt: `/branch` may write a copy again, without the original's id."""
         self._shell = SHELL
+        self._counted: tuple[str, Tokens] = "", Counter()
+        """The last message whose tokens were counted, since more lines of it may be appended."""
 
     def snapshot(self) -> Json:
         built = self.builder.snapshot()
@@ -135,6 +145,7 @@ class _SessionReader:
             "calls": built["calls"],
             "shell": call_to_json(self._shell),
             "project": self._project,
+            "counted": self._counted,
         }
 
     def restore(self, state: Json) -> None:
@@ -145,6 +156,8 @@ class _SessionReader:
             turn.until = self._first_pass.grows_until(turn.conversation_id, turn.native_id)
         self._shell = call_from_json(state.get("shell"))
         self._project = text_of(state.get("project")) or None
+        name, tokens = list_of(state["counted"])
+        self._counted = text_of(name), Counter(mapping_of(tokens))
 
     def add_item(self, item: Record, position: int) -> None:
         record = item.value
@@ -232,6 +245,8 @@ class _SessionReader:
                 if block.get("type") == "tool_use":
                     at = self._position(record, line)
                     self.builder.add_call(text_of(block.get("id")), text_of(block.get("name")), block.get("input"), at)
+            if position == until or until is None:
+                self._count_tokens(message)
             if record.get("isAbortedMidStream") is True:
                 self.builder.queue.flag("interrupted")
 
@@ -251,6 +266,13 @@ class _SessionReader:
             turn.texts += [text for text in dict.fromkeys(texts) if text not in turn.texts]
         if position >= until:
             self._open.pop(key, None)
+
+    def _count_tokens(self, message: Json) -> None:
+        """Count the tokens of a message by its last line: the lines before repeat them, or have less of the output."""
+        name, tokens = text_of(message.get("id")), read_tokens(mapping_of(message.get("usage")), TOKENS)
+        known = self._counted[1] if name and name == self._counted[0] else Counter()
+        self.builder.queue.add_usage(text_of(message.get("model")), tokens - known)
+        self._counted = name, tokens | known
 
     def _add_results(self, record: Json, line: int) -> None:
         for block in objects_of(mapping_of(record.get("message")).get("content")):

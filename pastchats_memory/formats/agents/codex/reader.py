@@ -14,6 +14,7 @@ from pastchats_memory.formats.base.session import BadRecord, Position, Row, Sess
 from pastchats_memory.formats.base.source import Places, Record, Records, SourceFile
 from pastchats_memory.formats.base.tools import ToolCall, ToolResult, parse_call, parse_result
 from pastchats_memory.formats.base.turns import PendingTurn
+from pastchats_memory.formats.base.usage import Tokens, read_tokens
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.clean import IMAGE
@@ -29,6 +30,7 @@ FLAGS = {"turn_aborted": "interrupted", "error": "api_error", "stream_error": "a
 PLAN = "Plan"
 """The type of a completed item with a plan."""
 SHOWN_PICTURES = ("image", "local_image")
+TOKENS = {"input": "input_tokens", "output": "output_tokens", "cache_read": "cached_input_tokens"}
 
 
 def matches(source: SourceFile) -> bool:
@@ -90,6 +92,8 @@ class _SessionReader(SessionBuilder):
         self._first_pass = first_pass
         self._subagent = rollout.subagent_of(first_pass.meta)[0]
         self._model = self._cwd = ""
+        self._total: Tokens = Counter()
+        """Tokens of the session up to here."""
         self._script = ""
         """The id of the last call if it runs a script: completed commands are the script's."""
         self._has_shown = False
@@ -106,7 +110,7 @@ class _SessionReader(SessionBuilder):
         return {
             "view": self._first_pass.snapshot(), "drafts": built["turns"], "calls": built["calls"], "ordinals": dict(self.ordinals),
             "model": self._model, "cwd": self._cwd, "replayed": self._replayed, "script": self._script, "has_shown": self._has_shown,
-            "time": self._before.isoformat() if self._before else "",
+            "time": self._before.isoformat() if self._before else "", "total": self._total,
         }  # fmt: skip
 
     def restore(self, snapshot: Json) -> None:
@@ -116,6 +120,7 @@ class _SessionReader(SessionBuilder):
         self._replayed, time = text_of(snapshot.get("replayed")), text_of(snapshot.get("time"))
         self._script, self._has_shown = text_of(snapshot.get("script")), snapshot.get("has_shown") is True
         self._before = datetime.fromisoformat(time) if time else None
+        self._total = Counter(mapping_of(snapshot.get("total")))
 
     def add_item(self, item: Record, position: int) -> None:
         if isinstance(item.value, str):
@@ -140,10 +145,22 @@ class _SessionReader(SessionBuilder):
             self.add_turn("system", "summary", text_of(entry.payload.get("message")), self._position())
         elif entry.kind == rollout.EVENT and entry.type in FLAGS:
             self.queue.flag(FLAGS[entry.type])
+        elif entry.kind == rollout.EVENT and entry.type == "token_count":
+            self._count_tokens(mapping_of(entry.payload.get("info")))
         elif rollout.completed_item(entry).get("type") in (PLAN, rollout.COMMAND, rollout.FILE_CHANGE):
             self._add_completed(rollout.completed_item(entry))
         elif not self._first_pass.answers and (words := rollout.answer_of_event(entry)):
             self.add_turn("assistant", "answer", words, self._position())
+
+    def _count_tokens(self, info: Json) -> None:
+        """Count what the session's total has grown by; many events repeat it, and a fork begins with its parent's."""
+        total, last = (read_tokens(mapping_of(info.get(f"{which}_token_usage")), TOKENS) for which in ("total", "last"))
+        if total:
+            new = total - self._total if self._total and self._total <= total else last or total
+            self._total = total
+            self.queue.add_usage(
+                self._model, new - Counter(input=new["cache_read"])
+            )  # the input has the cached one in it
 
     def _add_completed(self, item: Json) -> None:
         """Add a plan, the result of a script's command; in a session without items of tool calls also the calls."""

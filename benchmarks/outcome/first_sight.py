@@ -51,15 +51,15 @@ def main() -> None:
     parser.add_argument("rounds", nargs="+")
     parser.add_argument("--episodes", action="store_true")
     arguments = parser.parse_args()
-    scored = [one for name in arguments.rounds for one in score(arguments.folder, name)]
+    scored = [one for name in arguments.rounds for one, _ in score_episodes(arguments.folder, name)]
     if arguments.episodes:
         for one in scored:
             print(f"{'/'.join(one.labels):<16}{one.outcome.verdict:<9}{one.outcome.signal:<20}{one.place}")
     print_table(scored)
 
 
-def score(folder: Path, name: str) -> Iterator[Scored]:
-    """Yield the labelled episodes of a round with their outcomes, by file."""
+def score_episodes(folder: Path, name: str) -> Iterator[tuple[Scored, Episode]]:
+    """Yield the labelled episodes of a round with their outcomes."""
     with (HERE / "rounds" / f"{name}.tsv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
     found: dict[tuple[str, int, str], Episode] = {}
@@ -73,7 +73,7 @@ def score(folder: Path, name: str) -> Iterator[Scored]:
             print(f"missing: {row['repository']}/{row['file']}:{row['line']}")
             continue
         place = f"{row['repository']}/{row['file']}:{row['line']}"
-        yield Scored(row["repository"], place, tuple(row["labels"].split("/")), derive(episode))
+        yield Scored(row["repository"], place, tuple(row["labels"].split("/")), derive(episode)), episode
 
 
 def derive(episode: Episode) -> RuleOutcome:

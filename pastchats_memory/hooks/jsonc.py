@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,38 +17,53 @@ from pastchats_memory.errors import UsageFault
 
 BY_HAND = "Mend the file, or add the hooks by hand: see `install TARGET --print`."
 
-_TOKEN = re.compile(
-    r'"(?>(?:[^"\\]|\\.)*)"|//[^\n]*|/\*(?>(?:[^*]|\*(?!/))*)\*/|(?P<unclosed>(?:"|/\*).*)|[{}\[\]:,]|[^\s{}\[\]:,"/]+|\s+',
-    re.DOTALL,
+_REMARK = r"//[^\n]*|/\*(?>(?:[^*]|\*(?!/))*)\*/"
+_NO_JSON = re.compile(
+    rf"""
+    "(?>(?:[^"\\]|\\.)*)"                  # a text
+    | [\[{{](?:\s|{_REMARK})*+,            # a mistake: a comma without an element before it
+    | (?P<blank>{_REMARK} | ,(?=(?:\s|{_REMARK})*+[}}\]]) | [^\S\x20\t\r\n])
+    | (?:"|/\*).*                         # not closed; else every quotation mark behind it would be looked at, too
+    """,
+    re.DOTALL | re.VERBOSE,
 )
-"""What is not closed is one token to the end, or every quotation mark behind it would be looked at as if it opened one."""
+"""Remarks, commas before a closing bracket and blanks that JSON does not have."""
+_COMMA = re.compile(rf"(?:\s|{_REMARK})*+,")
+_BLANKS = re.compile(r"[ \t\r\n]*")
+_DECODER = json.JSONDecoder()
 
-_Token = tuple[int, int, str]
-"""Where a token starts and ends, and its text."""
-_CLOSING = {"{": "}", "[": "]"}
 
-
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Node:
     """A JSON value and its place in the text."""
 
+    bare: str
+    """The whole text, with blanks in place of what is no JSON."""
     start: int
     end: int
-    value: Any = None
-    """Of a scalar."""
-    members: dict[str, Node] | None = None
-    elements: list[Node] | None = None
-    last: int = 0
-    """Of a container: where its last element ends, or its opening bracket."""
-    has_trailing_comma: bool = False
+    value: Any
+    key: str | None = None
+    """Of a member of an object."""
 
-    def plain(self) -> Any:
-        """Return the value as `json.loads` does."""
-        if self.members is not None:
-            return {key: node.plain() for key, node in self.members.items()}
-        if self.elements is not None:
-            return [node.plain() for node in self.elements]
-        return self.value
+    @property
+    def elements(self) -> list[Node]:
+        """Return the members of an object or the elements of a list, in order; none of another value."""
+        found: list[Node] = []
+        at = self._skip_blanks(self.start + 1) if isinstance(self.value, dict | list) else self.end
+        while at < self.end - 1:
+            key = None
+            if isinstance(self.value, dict):
+                key, at = _DECODER.raw_decode(self.bare, at)
+                at = self._skip_blanks(self._skip_blanks(at) + 1)  # the colon
+            value, end = _DECODER.raw_decode(self.bare, at)
+            found.append(Node(self.bare, at, end, value, key))
+            at = self._skip_blanks(end)
+            at = self._skip_blanks(at + 1) if self.bare[at] == "," else at
+        return found
+
+    def _skip_blanks(self, at: int) -> int:
+        found = _BLANKS.match(self.bare, at)
+        return found.end() if found else at
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,60 +76,12 @@ class Edited:
 
 def scan(text: str) -> Node:
     """Parse JSON with comments and trailing commas."""
-    tokens = [
-        (found.start(), found.end(), found[0])
-        for found in _TOKEN.finditer(text)
-        if not found[0].isspace() and not found[0].startswith(("//", "/*"))
-    ]
-    is_covered = sum(len(found[0]) for found in _TOKEN.finditer(text) if found["unclosed"] is None) == len(text)
-    reader = iter(tokens)
+    bare = _NO_JSON.sub(lambda found: found[0] if found["blank"] is None else " " * len(found[0]), text)
     try:
-        node = _value(reader, next(reader))
-    except (ValueError, StopIteration, RecursionError) as fault:
+        value = json.loads(bare)
+    except (ValueError, RecursionError) as fault:
         raise UsageFault("it is not JSON", BY_HAND) from fault
-    if not is_covered or next(reader, None) is not None:
-        raise UsageFault("it is not JSON", BY_HAND)
-    return node
-
-
-def _value(reader: Iterator[_Token], first: _Token) -> Node:
-    start, end, word = first
-    closing = _CLOSING.get(word)
-    return _container(reader, start, closing) if closing else Node(start, end, json.loads(word))
-
-
-def _container(reader: Iterator[_Token], start: int, closing: str) -> Node:
-    """Parse an object or a list behind its opening bracket."""
-    node = Node(start, start, last=start + 1)
-    members: dict[str, Node] = {}
-    elements: list[Node] = []
-    token = next(reader)
-    while token[2] != closing:
-        if closing == "}":
-            key = json.loads(token[2])
-            if next(reader)[2] != ":" or not isinstance(key, str):
-                raise ValueError(key)
-            element = members[key] = _value(reader, next(reader))
-        else:
-            element = _value(reader, token)
-            elements.append(element)
-        node.last = element.end
-        token = _after_element(reader, node, closing)
-    node.end = token[1]
-    node.members, node.elements = (members, None) if closing == "}" else (None, elements)
-    return node
-
-
-def _after_element(reader: Iterator[_Token], node: Node, closing: str) -> _Token:
-    token = next(reader)
-    node.has_trailing_comma = False
-    if token[2] == ",":
-        node.last = token[1]
-        node.has_trailing_comma = True
-        return next(reader)
-    if token[2] != closing:
-        raise ValueError(token)
-    return token
+    return Node(bare, len(bare) - len(bare.lstrip()), len(bare.rstrip()), value)
 
 
 def with_hooks(
@@ -141,7 +108,7 @@ def _insert_again(
     if not text.strip():
         return insert(text)
     edited = insert(without_inserted(text, pieces, remove))
-    return Edited(text) if scan(edited.text).plain() == scan(text).plain() else edited
+    return Edited(text) if scan(edited.text).value == scan(text).value else edited
 
 
 def _make(text: str, value: Any) -> Edited:
@@ -164,17 +131,17 @@ def _add_hooks(text: str, hooks: Mapping[str, Sequence[Any]], extra: Mapping[str
         if event not in events:
             edited = _appended(edited, _members(scan(edited.text))["hooks"], list(entries), 2, event)
             continue
-        if events[event].elements is None:
+        if not isinstance(events[event].value, list):
             raise UsageFault(f"hooks.{event} in it is no list", BY_HAND)
         for entry in entries:
             edited = _appended(edited, _members(_members(scan(edited.text))["hooks"])[event], entry, 3)
     return edited
 
 
-def _members(node: Node) -> dict[str, Node]:
-    if node.members is None:
+def _members(node: Node) -> dict[str | None, Node]:
+    if not isinstance(node.value, dict):
         raise UsageFault("it has no object where hooks belong", BY_HAND)
-    return node.members
+    return {one.key: one for one in node.elements}
 
 
 def _appended(edited: Edited, container: Node, value: Any, depth: int, key: str | None = None) -> Edited:
@@ -188,14 +155,17 @@ def _appended(edited: Edited, container: Node, value: Any, depth: int, key: str 
     label = "" if key is None else f"{json.dumps(key)}: "
     inside = json.dumps(value, indent=unit, ensure_ascii=False).replace("\n", "\n" + unit * depth)
     piece = f"\n{unit * depth}{label}{inside}"
-    if not container.members and not container.elements:
-        if "\n" not in text[container.last : container.end]:
+    last = container.start + 1
+    if not container.value:
+        if "\n" not in text[last : container.end]:
             piece += "\n" + unit * (depth - 1)
     else:  # in the style of the container
-        piece = f"{piece}," if container.has_trailing_comma else f",{piece}"
+        last = container.elements[-1].end
+        comma = _COMMA.match(text, last)
+        last, piece = (comma.end(), f"{piece},") if comma else (last, f",{piece}")
     if "\r\n" in text:
         piece = piece.replace("\n", "\r\n")
-    return Edited(text[: container.last] + piece + text[container.last :], (*edited.pieces, piece))
+    return Edited(text[:last] + piece + text[last:], (*edited.pieces, piece))
 
 
 def without_pieces(text: str, pieces: Sequence[str]) -> str | None:
@@ -224,21 +194,13 @@ def without_inserted(text: str, pieces: Sequence[str], remove: Callable[[str], s
 def without_ours(text: str, is_ours: re.Pattern[str]) -> str:
     """Return the settings without our entries, wherever they stand now."""
     while True:
-        root = scan(text)
-        hooks = (root.members or {}).get("hooks")
-        lists = [node for node in ((hooks.members or {}) if hooks else {}).values() if node.elements]
-        ours = next(
-            (
-                (events, place)
-                for events in lists
-                for place, node in enumerate(events.elements or ())
-                if is_ours.search(json.dumps(node.plain()))
-            ),
-            None,
-        )
+        hooks = {one.key: one.elements for one in scan(text).elements}.get("hooks", [])
+        lists = [one for one in hooks if one.key is not None and isinstance(one.value, list)]
+        entries = ((events, place) for events in lists for place in range(len(events.value)))
+        ours = next((one for one in entries if is_ours.search(json.dumps(one[0].value[one[1]]))), None)
         if ours is None:
             return text
-        text = _cut(text, ours[0], ours[1])
+        text = _cut(text, *ours)
 
 
 def with_member(text: str, parent: str, key: str, value: Any, pieces: Sequence[str] = ()) -> Edited:
@@ -265,7 +227,7 @@ def find_member(text: str, parent: str, key: str) -> Any:
         return None
     above = _members(scan(text)).get(parent)
     node = _members(above).get(key) if above is not None else None
-    return None if node is None else node.plain()
+    return None if node is None else node.value
 
 
 def without_member(text: str, parent: str, key: str) -> str:
@@ -273,12 +235,12 @@ def without_member(text: str, parent: str, key: str) -> str:
     above = _members(scan(text)).get(parent)
     if above is None or key not in _members(above):
         return text
-    return _cut(text, above, list(_members(above)).index(key))
+    return _cut(text, above, max(place for place, one in enumerate(above.elements) if one.key == key))
 
 
 def _cut(text: str, container: Node, place: int) -> str:
     """Return the text without the element of a container at a place, and without its comma."""
-    elements = container.elements or list((container.members or {}).values())
+    elements = container.elements
     start = elements[place - 1].end if place else container.start + 1
     end = elements[place].end
     if not place and len(elements) > 1:  # the comma behind the first element goes with it

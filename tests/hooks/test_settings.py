@@ -42,9 +42,9 @@ SETTINGS = [
 def test_a_server_is_added_and_taken_out_byte_for_byte(text: str) -> None:
     edited = with_member(text, "mcpServers", "ours", ENTRY)
     assert find_member(edited.text, "mcpServers", "ours") == ENTRY
-    others = scan(edited.text).plain()
+    others = scan(edited.text).value
     del others["mcpServers"]
-    assert others == (scan(text).plain() if text else {})
+    assert others == (scan(text).value if text else {})
     assert without_pieces(edited.text, edited.pieces) == text
     assert with_member(edited.text, "mcpServers", "ours", ENTRY, edited.pieces).text == edited.text
 
@@ -54,7 +54,7 @@ def test_a_server_is_taken_out_wherever_it_stands(place: int) -> None:
     names = ["theirs", "other"]
     names.insert(place, "ours")
     text = json.dumps({"a": 1, "mcpServers": dict.fromkeys(names, ENTRY)})
-    assert scan(without_member(text, "mcpServers", "ours")).plain() == {
+    assert scan(without_member(text, "mcpServers", "ours")).value == {
         "a": 1, "mcpServers": {"theirs": ENTRY, "other": ENTRY},
     }  # fmt: skip
     assert without_member(text, "mcpServers", "nobody's") == text
@@ -63,7 +63,7 @@ def test_a_server_is_taken_out_wherever_it_stands(place: int) -> None:
 @pytest.mark.parametrize("text", SETTINGS)
 def test_hooks_are_added_and_taken_out_byte_for_byte(text: str) -> None:
     edited = with_hooks(text, HOOKS, {}, OURS)
-    hooks = scan(edited.text).plain()["hooks"]
+    hooks = scan(edited.text).value["hooks"]
     assert hooks["SessionStart"][-1] == ENTRY
     assert hooks["UserPromptSubmit"][-1] == ENTRY
     assert without_pieces(edited.text, edited.pieces) == text
@@ -71,8 +71,8 @@ def test_hooks_are_added_and_taken_out_byte_for_byte(text: str) -> None:
 
 @pytest.mark.parametrize("text", SETTINGS)
 def test_existing_settings_stay_unchanged(text: str) -> None:
-    before = scan(text).plain() if text else {}
-    after = scan(with_hooks(text, HOOKS, {}, OURS).text).plain()
+    before = scan(text).value if text else {}
+    after = scan(with_hooks(text, HOOKS, {}, OURS).text).value
     for key, value in before.items():
         if key != "hooks":
             assert after[key] == value
@@ -88,9 +88,9 @@ def test_adding_twice_adds_nothing(text: str) -> None:
 
 @pytest.mark.parametrize("text", [text for text in SETTINGS if text])
 def test_entries_are_found_in_a_file_that_was_written_anew(text: str) -> None:
-    before = scan(text).plain()
-    rewritten = json.dumps(scan(with_hooks(text, HOOKS, {}, OURS).text).plain())
-    after = scan(without_ours(rewritten, OURS)).plain()
+    before = scan(text).value
+    rewritten = json.dumps(scan(with_hooks(text, HOOKS, {}, OURS).text).value)
+    after = scan(without_ours(rewritten, OURS)).value
     empty: dict[str, list[object]] = {"SessionStart": [], "UserPromptSubmit": []}
     assert after == {**before, "hooks": {**empty, **before.get("hooks", {})}}
 
@@ -103,6 +103,10 @@ def test_entries_are_found_in_a_file_that_was_written_anew(text: str) -> None:
         '{"a" 1}',
         "{'a': 1}",
         "nothing",
+        "{,}",
+        '{"a": 1,,}',
+        '{"a": "1',
+        "{} /* ",
         '{"a": 1} {"b": 2}',
         '{"hooks": [1]}',
         '{"hooks": {"SessionStart": 3}}',
@@ -127,5 +131,5 @@ VALUES = st.recursive(
 def test_any_settings_come_back_byte_for_byte(settings: dict[str, object], indent: int | str | None) -> None:
     text = json.dumps(settings, indent=indent, ensure_ascii=False)
     edited = with_hooks(text, HOOKS, {"version": 1}, OURS)
-    assert scan(text).plain() == settings
+    assert scan(text).value == settings
     assert without_pieces(edited.text, edited.pieces) == text

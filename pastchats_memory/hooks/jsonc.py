@@ -21,14 +21,14 @@ _REMARK = r"//[^\n]*|/\*(?>(?:[^*]|\*(?!/))*)\*/"
 _NO_JSON = re.compile(
     rf"""
     "(?>(?:[^"\\]|\\.)*)"                  # a text
-    | [\[{{](?:\s|{_REMARK})*+,            # a mistake: a comma without an element before it
-    | (?P<blank>{_REMARK} | ,(?=(?:\s|{_REMARK})*+[}}\]]) | [^\S\x20\t\r\n])
+    | [\[{{](?>(?:\s|{_REMARK})*),         # a mistake: a comma without an element before it
+    | (?P<blank>{_REMARK} | ,(?=(?>(?:\s|{_REMARK})*)[}}\]]) | [^\S\x20\t\r\n])
     | (?:"|/\*).*                         # not closed; else every quotation mark behind it would be looked at, too
     """,
     re.DOTALL | re.VERBOSE,
 )
 """Remarks, commas before a closing bracket and blanks that JSON does not have."""
-_COMMA = re.compile(rf"(?:\s|{_REMARK})*+,")
+_COMMA = re.compile(rf"(?>(?:\s|{_REMARK})*),")
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()
 

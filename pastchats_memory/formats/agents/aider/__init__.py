@@ -14,7 +14,7 @@ PLACES = ("", "*/", *(f"{name}/{below}/" for name in PARENTS for below in ("*", 
 
 AIDER = Format(
     name="aider",
-    version=13,
+    version=14,
     detect=confident(matches, CERTAIN),
     read=read,
     locations=places(*(f"{{home}}/{place}{HISTORY}" for place in PLACES)),

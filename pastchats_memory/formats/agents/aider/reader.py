@@ -65,6 +65,7 @@ _FAULT = re.compile(
 _RIM = r"^(?:-+\s*|(?<!\s\n)\s*|[ \t]*)"
 _THOUGHTS = (
     re.compile(r"<(think|thinking-content-[0-9a-f]+)>.*?(?:</\1>|\Z)", re.DOTALL),
+    re.compile(r"\A.*?^</think>$", re.DOTALL | re.MULTILINE),  # some servers cut off the tag that opens them
     re.compile(rf"{_RIM}► \*\*THINKING\*\*$.*?(?:{_RIM}► \*\*ANSWER\*\*$|\Z)", re.DOTALL | re.MULTILINE),
 )
 
@@ -149,7 +150,8 @@ class _SessionReader:
                 for thought in _THOUGHTS:
                     text = thought.sub("", text)
                 if text.strip():
-                    self.repeated.append(_on_one_line(text))
+                    # an architect's thoughts are told to the editor, too, unless aider knows their tag
+                    self.repeated += dict.fromkeys(map(_on_one_line, (block.text, text)))
                 self.answer = self._add("assistant", "answer", text.strip(), block)
                 self.answer.metadata["model"] = self.model
             case "notice":

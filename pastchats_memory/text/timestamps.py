@@ -53,14 +53,14 @@ def iso_utc(value: object, zone: tzinfo | None = UTC) -> str | None:
     return None if moment is None else format_moment(moment)
 
 
-def parse_handwritten(text: str) -> str | None:
+def parse_handwritten(text: str, zone: tzinfo | None = LOCAL) -> str | None:
     """Return the time of a heading or a fact, or None.
 
     Accepts ISO, days before a dot, and slashes if AM, PM or a number above twelve shows which part is the month.
     """
     if found := _DOTTED.match(text):
         day, month, year, hour, minute = map(int, found.groups())
-        return iso_utc(f"{year}-{month:02}-{day:02} {hour:02}:{minute:02}", LOCAL)
+        return iso_utc(f"{year}-{month:02}-{day:02} {hour:02}:{minute:02}", zone)
     if found := _SLASHED.match(text):
         first, second, year, hour, minute = (int(part) for part in found.groups()[:5])
         if not found[6] and max(first, second) <= MONTHS_IN_YEAR:
@@ -68,7 +68,7 @@ def parse_handwritten(text: str) -> str | None:
         month, day = (second, first) if first > MONTHS_IN_YEAR else (first, second)
         hour = hour % 12 + 12 * (found[6] == "P") if found[6] else hour
         text = f"{year}-{month:02}-{day:02} {hour:02}:{minute:02}"
-    return iso_utc(text, LOCAL)
+    return iso_utc(text, zone)
 
 
 def to_the_minute(moment: str | None) -> str | None:

@@ -8,12 +8,6 @@ CHATGPT_HIDDEN_TYPES = frozenset({
     "user_editable_context", "model_editable_context", "thoughts", "reasoning_recap", "tether_quote", "tether_browsing_display",
 })  # fmt: skip
 """Content types of ChatGPT that nobody sees: custom instructions, memory, hidden reasoning, pages that were read."""
-CLINE_ANSWER_TOOLS = {
-    "attempt_completion": "result",
-    "ask_followup_question": "question",
-    "plan_mode_respond": "response",
-}
-"""Tools of Cline whose input the user reads, with the key of the text."""
 
 _DROID_FAILED = re.compile(r"\AError: Command failed \(exit code: (\d{1,9})\)\n?")
 _DROID_EXITED = re.compile(r"\n?\[Process exited with code (\d{1,9})\]\s*\Z")

@@ -21,7 +21,7 @@ def locations(environment: Environment) -> Iterator[Path]:
 
 CLINE = Format(
     name="cline",
-    version=12,
+    version=13,
     detect=confident(matches, CERTAIN),
     read=read,
     program="Cline, Roo Code, Kilo Code",

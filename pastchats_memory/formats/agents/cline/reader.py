@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from pastchats_memory.formats.agents.cline.model_messages import ModelMessages, is_api_message, is_tagged
+from pastchats_memory.formats.agents.cline.export import Export, is_export
+from pastchats_memory.formats.agents.cline.model_messages import CWD, DIALECT, ModelMessages, is_api_message, is_tagged
 from pastchats_memory.formats.agents.cline.screen import ScreenMessages, is_ui_message
 from pastchats_memory.formats.base.session import Row, SessionBuilder, SessionInfo, read_items
 from pastchats_memory.formats.base.sibling_files import is_sibling, read_sibling_json
@@ -26,11 +27,12 @@ CWD_KEYS = ("cwd", "workspace", "workspace_root", "cwdOnTaskInitialization", "wo
 
 _NUMBER = re.compile(r"\d{13}")
 """The id of a task that is the time of its start in milliseconds."""
-_CWD = re.compile(r"# Current (?:Working|Workspace) Directory \((.{1,1000}?)\)(?: Files)?(?:\n|\\n)")
 
 
 def matches(source: SourceFile) -> bool:
     """Return whether the messages are those of Cline's screen, or those for the model with Cline's tags."""
+    if source.shape == "markdown":
+        return is_export(source)
     messages = [value for value in map(mapping_of, _opening(source)) if is_api_message(value)]
     is_named = source.path.name == API_NAME or source.path.name.endswith(SESSION)
     return _is_ui(source) or (is_named and bool(messages)) or any(map(is_tagged, messages))
@@ -50,6 +52,9 @@ def _opening(source: SourceFile) -> list[object]:
 
 def read(source: SourceFile) -> Iterator[Row]:
     """Yield the turns in file order; nothing if the file next to it is read instead."""
+    if source.shape == "markdown":
+        yield from Export.read(source)
+        return
     path, is_screen = source.path, _is_ui(source)
     siblings = filter(is_sibling, map(path.with_name, UI_NAMES))
     if not is_screen and path.name == API_NAME and any(_is_ui(SourceFile(sibling)) for sibling in siblings):
@@ -57,7 +62,7 @@ def read(source: SourceFile) -> Iterator[Row]:
     task = path.parent.name if path.name in NAMES else path.name.removesuffix(SESSION).removesuffix(path.suffix)
     cwd = _folder_from_records(path, task) or _folder_from_context(source) or _folder_from_sibling(path)
     started = to_the_minute(iso_utc(task)) if _NUMBER.fullmatch(task) else None
-    builder = SessionBuilder(SessionInfo(task, cwd, started=started))
+    builder = SessionBuilder(SessionInfo(task, cwd, started=started), DIALECT)
     messages = ScreenMessages(builder) if is_screen else ModelMessages(builder)
     below = () if isinstance(source.outline, list) else ("messages",)
     items = source.records() if source.shape == "jsonl" else source.elements(*below)
@@ -88,7 +93,7 @@ def _folder_in(records: Iterable[object]) -> str | None:
 def _folder_from_context(source: SourceFile) -> str | None:
     """Return the working directory from the context in the first messages."""
     for text in _texts(list_of(_opening(source)), 0):
-        if "# Current W" in text and (found := _CWD.search(text)):
+        if "# Current W" in text and (found := CWD.search(text)):
             return found[1]
     return None
 

@@ -1,6 +1,6 @@
 """Parse one part of a Markdown dialogue: its words, and the tool calls, thoughts and folds between them.
 
-OpenCode, Cline with its forks, and the many tools that export Claude Code's sessions each have a notation of their own.
+OpenCode and the many tools that export Claude Code's sessions each have a notation of their own.
 """
 
 import re
@@ -8,7 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pastchats_memory.formats.base.agent_spellings import CHATGPT_HIDDEN_TYPES, CLINE_ANSWER_TOOLS
+from pastchats_memory.formats.base.agent_spellings import CHATGPT_HIDDEN_TYPES
 from pastchats_memory.formats.base.markdown import find_line, in_code
 from pastchats_memory.formats.base.values import Json, mapping_of, parse_json, text_of
 from pastchats_memory.formats.base.visible_words import visible_words
@@ -38,7 +38,6 @@ RESULT = re.compile(r"[^\w\s]\W{0,11}tool (?:result|output)\W{0,6}(?:`[\w-]{1,80
 """The heading of a result without a call before it; Amp names the call by its id."""
 _ANSWERED = re.compile(r"\[(?:Tool|[a-z_]{1,40})(?P<failed> \(Error\))?\]\s*\Z")
 """The line above a tool result in the user's place."""
-_KEY = re.compile(r"([A-Z]\w{0,40}): ?(.*)\Z", re.DOTALL)
 _THOUGHT = re.compile(r"_Thinking:_\s*\Z")
 THOUGHT_LABEL = re.compile(r"[^\w\s]{0,3} ?\*\*Thinking:?\*\*:?[ \t]*$", re.MULTILINE)
 """The first line of a part that holds nothing but a thought."""
@@ -194,13 +193,10 @@ class _PartReader:
     def _is_confirmed(self, call: re.Match[str], place: int) -> bool:
         """Return whether the only line that names a tool has an id, or an input or a result below it."""
         below = next((line for line in self._lines[place + 1 :] if line.strip()), "")
-        labels = (_INPUT, _OUTPUT, _KEY) if call["open"].startswith("[") else (_INPUT, _OUTPUT)
-        is_labelled = "ID: " in call[0] or below.startswith("Input: ") or any(label.match(below) for label in labels)
-        return is_labelled or self._find_fence(place + 1) is not None
+        is_labelled = "ID: " in call[0] or below.startswith("Input: ") or _INPUT.match(below) or _OUTPUT.match(below)
+        return bool(is_labelled) or self._find_fence(place + 1) is not None
 
     def _read_call(self, found: re.Match[str], place: int) -> int:
-        if found["open"].startswith("["):
-            return self._read_listed_call(found["name"], place)
         arguments: Json = {}
         answered, label, failed, at = "", "input", False, place + 1
         while at < len(self._lines):
@@ -228,26 +224,9 @@ class _PartReader:
         self.uses.append(ToolUse(place, found["name"], arguments, answered, failed))
         return at
 
-    def _read_listed_call(self, name: str, place: int) -> int:
-        """Read a call with one key a line, up to the next call; return the place behind it."""
-        end = find_line(self._lines, _CALL.match, place + 1)
-        arguments: dict[str, str] = {}
-        key = ""
-        for line in self._lines[place + 1 : end]:
-            if found := _KEY.match(line):
-                key = found[1].lower()
-                arguments[key] = found[2]
-            elif key:
-                arguments[key] += f"\n{line}"
-        if words := arguments.get(CLINE_ANSWER_TOOLS.get(name, "")):
-            self.words += ["", *words.split("\n")]
-        else:
-            self.uses.append(ToolUse(place, name, dict(arguments)))
-        return end
-
     def _read_result(self, failed: bool, place: int) -> int:
-        """Read a tool result, up to the next result or the program's own text; return the place behind it."""
-        end = find_line(self._lines, _ends_result, place + 1)
+        """Read a tool result, up to the next one; return the place behind it."""
+        end = find_line(self._lines, _ANSWERED.match, place + 1)
         answered = "\n".join(self._lines[place + 1 : end]).strip()
         self.uses.append(ToolUse(place, answered=answered, failed=failed))
         return end
@@ -292,10 +271,6 @@ class _PartReader:
 
 def _is_blank(line: str) -> bool:
     return not line.strip()
-
-
-def _ends_result(line: str) -> bool:
-    return bool(_ANSWERED.match(line)) or line.startswith(("<environment_details>", "<feedback>"))
 
 
 def _is_closing_fence(line: str, run: str) -> bool:

@@ -116,14 +116,14 @@ def test_a_comment_in_a_watched_file_is_a_request_of_its_own(memory: Memory, tmp
         "# aider chat started at 2026-11-24 10:02:11\n\n#### Reorder the lists of rooms  \n\nThe section is not there.\n\n"
         "> Tokens: 1.2k sent, 80 received.  \n> Added hall.py to the chat  \n> Processing your request...  \n\n"
         "The light goes out.\n\nhall.py\n```python\n<<<<<<< SEARCH\n# Put the light out AI!\n=======\nlight.off()\n>>>>>>> REPLACE\n```\n\n"
-        "> Applied edit to hall.py  \n> Commit 51c7e0d feat: Put the light out  \n",
+        "> Applied edit to hall.py  \n> Commit 51c7e0d feat: Put the light out  \n\n#### thanks, it works  \n\nGood.\n",
         encoding="utf-8",
     )
     memory.index([reported])
-    assert [ending[2] for ending in listed(database_of(memory))] == ["unknown", "worked"]
+    assert [ending[2] for ending in listed(database_of(memory))] == ["unknown", "worked", "unknown"]
     lists, light = (memory.recall(query).entries[0] for query in ("reorder the lists of rooms", "put the light out"))
     assert (lists.outcome.verdict, lists.outcome.shown_by) == ("unknown", "Put the light out AI!")
-    assert (light.asked, light.outcome.shown_by) == ("Put the light out AI!", "Commit 51c7e0d")
+    assert (light.asked, light.outcome.shown_by) == ("Put the light out AI!", "thanks, it works")
 
 
 def test_a_message_added_before_any_answer_belongs_to_the_previous_episode(memory: Memory, history: Path) -> None:

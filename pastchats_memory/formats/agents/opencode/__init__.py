@@ -118,21 +118,19 @@ def _from_database(database: ForeignDatabase) -> Iterator[Turn | Task | Unreadab
     sessions = {row[0]: row for name in SESSIONS for row in database.rows(name, columns, order=("id",))}
     for own_id, project, parent, title, directory, revert, data in sessions.values():
         info: Json = {"id": own_id, "parentID": parent, "title": title, "revert": parse_json(text_of(revert))}
-        info["directory"] = directory or worktrees.get(project)
+        info["worktree"] = worktrees.get(project)
+        info["directory"] = directory or info["worktree"]
         known = {key: value for key, value in info.items() if value}
         names, where = ("content", "status", "priority", "time_updated"), {"session_id": text_of(own_id)}
         rows = database.rows("todo", names, where=where, order=("position",))
         todos: list[Json] = [dict(zip(names, row, strict=True)) for row in rows]
-        main = text_of(worktrees.get(project)).removesuffix("/")
-        yield from _session(_record(data) | known, _messages(database, where), todos, main)
+        yield from _session(_record(data) | known, _messages(database, where), todos)
 
 
-def _session(
-    info: Json, messages: list[session.StoredMessage], todos: Sequence[Json] = (), main: str = ""
-) -> Iterator[Turn | Task]:
+def _session(info: Json, messages: list[session.StoredMessage], todos: Sequence[Json] = ()) -> Iterator[Turn | Task]:
     infos = [message.info for message in messages]
     cwd = session.folder_of(info) or session.folder_of_answers(infos)
-    yield from session.Session(info, cwd, todos, main).turns(messages[place] for place in session.order_of(infos))
+    yield from session.Session(info, cwd, todos).turns(messages[place] for place in session.order_of(infos))
 
 
 def _messages(database: ForeignDatabase, where: Mapping[str, Value]) -> list[session.StoredMessage]:

@@ -53,8 +53,6 @@ class Session:
     cwd: str | None = None
     todos: Sequence[Json] = ()
     """The final todo list, if a table has it."""
-    main: str = ""
-    """The main worktree of the session's project."""
 
     def turns(self, messages: Iterable[StoredMessage]) -> Iterator[Turn | Task]:
         """Yield the turns and tasks of messages, oldest first. Memory holds only a few messages at a time."""
@@ -126,7 +124,8 @@ class Session:
         own_id = text_of(info.get("id"))
         metadata: Json = {"title": "" if title.startswith(UNTITLED) else title, "parent_conversation_id": parent}
         session = text_of(self.info.get("id")) or text_of(info.get("sessionID")) or None
-        project = project_at(self.main) if self.main and _WORKTREE.search(self.cwd or "") else None
+        main = text_of(self.info.get("worktree")).removesuffix("/")
+        project = project_at(main) if main and _WORKTREE.search(self.cwd or "") else None
         builder.info = SessionInfo(session, self.cwd, project, metadata=metadata)
         branch = "abandoned" if undone and own_id >= undone else "sidechain" if parent else "main"
         line = 1 if part is None else message.line_of(part)

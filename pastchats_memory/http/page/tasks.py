@@ -15,7 +15,7 @@ SHOWN = 20
 """Tasks in a column of the board."""
 LISTED = 300
 """Tasks in the column of a board that shows one status."""
-KEPT = (*OPEN, "completed")
+ALWAYS_SHOWN = (*OPEN, "completed")
 """Statuses whose columns stay on the board when they are empty."""
 TYPES = ("epic", "task", "subtask")
 
@@ -49,7 +49,7 @@ def _arrange(columns: Sequence[BoardColumn], *, has_all: bool) -> list[BoardColu
     for task in sorted((task for column in columns for task in column.tasks), key=lambda one: one.timestamp or ""):
         newest[(task.project, task.title.casefold().strip() or task.key)] = task
     keys = {task.key for task in newest.values()}
-    board = {status: BoardColumn(status, 0, ()) for status in KEPT} if has_all and columns else {}
+    board = {status: BoardColumn(status, 0, ()) for status in ALWAYS_SHOWN} if has_all and columns else {}
     for column in columns:
         if tasks := tuple(task for task in column.tasks if task.key in keys):
             total = column.total - len(column.tasks) + len(tasks)

@@ -36,14 +36,19 @@ def _is_event(record: Json) -> bool:
     return (chained or name in MESSAGES) and isinstance(record.get("data"), dict)
 
 
-detect = has_record(_is_event)
+has_events = has_record(_is_event)
+
+
+def detect(source: SourceFile) -> int:
+    """Return 90 for events of the command line, else 0."""
+    return 0 if is_of_chat(source) else has_events(source)
 
 
 def is_of_chat(source: SourceFile) -> bool:
     """Return whether a file has events of the chat in VS Code: by its folder, or by the editor's version in the first one."""
     first = source.sample[0] if source.shape == "jsonl" and source.sample else {}
     is_there = source.path.parts[-3:-1] == TRANSCRIPTS or "vscodeVersion" in mapping_of(first.get("data"))
-    return is_there and detect(source) > 0
+    return is_there and has_events(source) > 0
 
 
 class CopilotSession(AgentSession):

@@ -606,7 +606,3 @@ def pastes_error_of_advice(episode: Episode) -> tuple[QuotedLine, ...]:
         if " " in command or "/" in command
     )
     return quote_line(text, len(episode.turns), error.start()) if error and is_advised else ()
-
-
-def _contains_command(text: str, command: str) -> bool:
-    return bool(re.search(rf"(?<![\w/@.-]){re.escape(command)}(?![\w/-])", text))

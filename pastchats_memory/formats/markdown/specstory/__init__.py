@@ -247,4 +247,4 @@ def _locate(part: _Part, start: int, end: int) -> Position:
     return Position(start + 1, part.timestamp, branch=branch, end_line=end + 1)
 
 
-SPECSTORY = Format("specstory", 15, detect, read, fidelity=2)
+SPECSTORY = Format("specstory", 16, detect, read, fidelity=2)

@@ -12,7 +12,8 @@ from pastchats_memory.formats.base.markdown import blocks, find_line, in_code
 THOUGHTS = "think"
 TAGS = ("tool-use", THOUGHTS, "details")
 """Before `<tool-use>` was introduced, a tool was a `<details>` alone."""
-RULE = "---"
+_OPENINGS = ("<tool-use", "<think")
+RULE, FENCE = "---", "```"
 SUMMARY_WITHIN = 3
 """Lines within which a tool's `<details>` has its summary."""
 
@@ -82,8 +83,17 @@ def find_folds(lines: Sequence[str]) -> list[Fold]:
             continue
         closing = bisect_left(closings[tag], place)
         if closing < len(closings[tag]):
-            found.append(Fold(place, closings[tag][closing], tag))
+            end = closings[tag][closing]
+            found.append(Fold(place, _end_of_fence_below(lines, end) if tag == TAGS[0] else end, tag))
     return found
+
+
+def _end_of_fence_below(lines: Sequence[str], end: int) -> int:
+    """Return the last line of a fence right below a fold, with what the tool answered; without one, `end`."""
+    if lines[end + 1 : end + 2] != [FENCE]:
+        return end
+    following = find_line(lines, lambda line: line.startswith((ROLE, *_OPENINGS)), end + 1)
+    return max(place for place in range(end, following) if place == end or lines[place] == FENCE)
 
 
 def _find_sections(lines: Sequence[str], code: Sequence[bool]) -> Iterator[Fold]:

@@ -43,6 +43,8 @@ EXPORT = "export/1"
 TURN_KINDS = ("prompt", "command", "answer", "plan", "summary", "error", "result", "note")
 REFUSED = "\nRefused by the user."
 """Text below a call that the user refused. The user's reason is a turn of its own."""
+OUTSIDE = "(outside the sandbox)"
+"""Line below a command that the user let out of the agent's sandbox."""
 STATUSES = ("pending", "in_progress", "blocked", "review", "completed", "archived", "cancelled", "deferred", "unknown")
 OPEN = ("pending", "in_progress", "blocked", "review")
 """Statuses of open work; `deferred` work may never be done."""

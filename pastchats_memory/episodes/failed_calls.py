@@ -7,21 +7,22 @@ from typing import NamedTuple
 
 from pastchats_memory.episodes import is_user_turn
 from pastchats_memory.episodes.actions import CUT, calls_of, changed_files, relative_path
-from pastchats_memory.model import REFUSED
+from pastchats_memory.model import OUTSIDE, REFUSED
 from pastchats_memory.store.failures import Failure, RecordedTurn
 from pastchats_memory.text.commands import find_purpose, simplify_purpose, sort_options, strip_surroundings
 from pastchats_memory.text.failed_commands import (
     MOVES,
+    SEPARATORS,
     WRONG_FOLDER,
     FailureCause,
     Part,
     find_cause,
     find_place,
-    has_word,
     is_move,
+    is_subject,
     split_command,
 )
-from pastchats_memory.text.lazy_pattern import LazyPattern
+from pastchats_memory.text.lazy_pattern import LazyPattern, read_pattern
 from pastchats_memory.text.shell import (
     classify_check,
     command_words,
@@ -43,23 +44,15 @@ LEAST_CUT = 20
 """Characters of a shortened command that identify it."""
 _NAME = LazyPattern(r"[a-z][\w-]{2,}")
 _ABSENT = LazyPattern(r"\bno such (?:file|dir)|\bdoes not exist\b|\bnot found\b|\bcannot access\b", re.IGNORECASE)
-_MISMATCH = LazyPattern(
-    r"""
-    \bstring\ to\ replace\b|\bnot\ been\ read\ yet\b|\bmodified\ since\ read\b|\breplace_all\b|\bSEARCH/REPLACE\b|\bdoes\ not\ exist\b
-    |\bno\ (?:match|occurrences?|changes?)\b|\bfailed\ to\ (?:apply|find)\b|\bcould\ not\ find\b|\bold_string\b|\bnot\ unique\b
-    |\bcontext\b|\bhunk\b""",
-    re.VERBOSE | re.IGNORECASE,
-)
+_MISMATCH = read_pattern(__file__, "mismatch", re.IGNORECASE)
 """Results of an editor whose input does not fit the file."""
-_ABOUT_OPTIONS = LazyPattern(
-    r"\b(?:unknown|unrecogni[sz]ed|invalid|unexpected|required) (?:option|argument|flag|switch)", re.IGNORECASE
-)
-_UNDO = LazyPattern(
-    r"""
-    \A(?:no[,.!]?\s+|please\s+|ok(?:ay)?[,.]?\s+)?(?:/undo\b|undo\b|revert\b|roll\s?back\b|put\s+(?:it|that|this)\s+back\b
-    |take\s+(?:it|that)\s+out\b|mach\s+das\s+(?:wieder\s+)?rückgängig|nimm\s+das\s+zurück)""",
-    re.VERBOSE | re.IGNORECASE,
-)
+_ABOUT_OPTIONS = read_pattern(__file__, "about-options", re.IGNORECASE)
+_UNREACHABLE = read_pattern(__file__, "unreachable", re.IGNORECASE)
+"""Errors of a network that is not there; whatever ran between a failure and a success did not bring it back."""
+_TIMED_OUT = LazyPattern(r"\btimed out\b|\btimeout (?:of|after|exceeded)\b", re.IGNORECASE)
+_HIDES_SCRIPT = LazyPattern(r"<<|\A(?:[^'\"]|'[^']*'|\"[^\"]*\")*(?:'[^']*|\"[^\"]*)\Z")
+"""Commands whose script goes on behind the recorded line, so that nothing tells what it does."""
+_UNDO = read_pattern(__file__, "undo", re.IGNORECASE)
 """The start of a message that has the last change undone."""
 
 
@@ -173,13 +166,13 @@ def has_failed(turn: RecordedTurn) -> bool:
 def _find_call(row: RecordedTurn, called: Sequence[tuple[str, str]]) -> int | None:
     """Return the place of a result's call in a list of calls, which may be shortened."""
     text = " ".join(row.content[:600].split())
-    for place in range(len(called) - 1, -1, -1):
-        tool, subject = called[place]
+    found = []
+    for place, (tool, subject) in enumerate(called):
         start = f"$ {subject}" if is_shell(tool) else f"{tool} {subject}"
         bare = start.removesuffix(CUT)
         if text.startswith(bare) and (bare != start or text[len(bare) : len(bare) + 1] in ("", " ", CUT)):
-            return place
-    return None
+            found.append((len(bare), place))
+    return max(found)[1] if found else None  # a shorter call may begin as a longer one does
 
 
 def _make_failure(result: _Result, steps: Sequence[CallStep], project: str) -> Failure | None:
@@ -215,7 +208,8 @@ def _find_cause_of_edit(text: str, action: str) -> FailureCause | None:
 def _make_refusal(result: _Result, steps: Sequence[CallStep], cause: FailureCause, folder: str) -> Failure | None:
     """Return the refusal of a call with the user's reason; None without one."""
     row, action = result.turn, cause.part.text
-    if result.reply is None or not action:
+    # The next message says how an edit should be; only words that were given with the refusal are about the file.
+    if result.reply is None or not action or not (cause.program or result.reply.metadata.get("kind") == "answer"):
         return None
     reason = " ".join(result.reply.content.split())[:MAX_CURE]
     has_passed = _passes_later(result, steps, cause, action)
@@ -230,8 +224,7 @@ def spell_command(command: str, project: str) -> str:
 def _is_same(step: CallStep, cause: FailureCause, action: str, project: str) -> bool:
     """Check whether a call does what failed: the same command, the same word, the missing program, or the same file."""
     if cause.program and cause.word:
-        parts = split_command(step.command) if step.command else []
-        return any(part.program == cause.program and has_word(part, cause.word, project) for part in parts)
+        return is_subject(step.command, cause.program, cause.word, project)
     if not step.command:
         return step.words == f"a change of {action}" or step.words.endswith(f"/{action}")
     if step.command.endswith(CUT):
@@ -246,7 +239,14 @@ def _passes_later(
     """Check whether the same works later in the conversation, in another way than its cure does."""
     project = result.turn.project
     later = steps[result.step + result.is_last :]
-    return any(step is not cure and not step.has_failed and _is_same(step, cause, action, project) for step in later)
+    is_outside = OUTSIDE in result.turn.content
+    return any(
+        step is not cure
+        and not step.has_failed
+        and (OUTSIDE in step.result) == is_outside
+        and _is_same(step, cause, action, project)
+        for step in later
+    )
 
 
 def _find_cure(
@@ -254,6 +254,9 @@ def _find_cure(
 ) -> tuple[str, CallStep] | None:
     """Return what cured a failure: what worked instead, or what made the same work."""
     own = steps[result.step]
+    outside = _find_outside(result, steps, action, project)
+    if outside or _UNREACHABLE.search(cause.error):
+        return outside and ("instead", outside)
     if cause.word == WRONG_FOLDER:
         return _find_move(steps[result.step + result.is_last :][:REACH], cause, result)
     before = steps[max(0, result.step - REACH) : result.step] if not result.is_last else ()
@@ -269,10 +272,21 @@ def _find_cure(
                 return "after", found
             return ("instead", step) if _is_wrapped(step, own, cause) else None
         if step.command and _is_instead(step, cause, own):
-            return "instead", step
+            is_here = find_place(step.command, project) == find_place(own.command, project)
+            return "instead", step if is_here else step._replace(words=" ".join(step.command.split()))
         if step.acts:
             prepared.append(step)
     return None
+
+
+def _find_outside(result: _Result, steps: Sequence[CallStep], action: str, project: str) -> CallStep | None:
+    """Return the run of the same command outside the sandbox; None if there is none that worked."""
+    if OUTSIDE in result.turn.content:
+        return None
+    following = steps[result.step + result.is_last :][:REACH]
+    again = (step for step in following if OUTSIDE in step.result and not step.has_failed)
+    found = next((step for step in again if action and spell_command(step.command, project) == action), None)
+    return found and found._replace(words=f"{OUTSIDE} {found.words}")
 
 
 def _is_wrapped(step: CallStep, own: CallStep, cause: FailureCause) -> bool:
@@ -317,10 +331,11 @@ def _choose_preparation(prepared: Sequence[CallStep], cause: FailureCause, own: 
     An edit has to do with it if the error or the command names its file. A command has a word of them, or sets something up.
     """
     text = f"{cause.word} {cause.error} {own.command}".lower()
-    named = set(_NAME.findall(text)) - command_words("error-words")
+    programs = {part.program for part in split_command(own.command)} - {cause.word}
+    named = set(_NAME.findall(text)) - command_words("error-words") - programs
     for step in reversed(prepared):
         if not step.command:
-            if step.words.rpartition("/")[2].rpartition(" ")[2].lower() in text:
+            if not cause.is_missing and step.words.rpartition("/")[2].rpartition(" ")[2].lower() in text:
                 return step
         elif named & set(_NAME.findall(step.command.lower())) or command_words("set-up").intersection(
             step.command.split()
@@ -335,19 +350,31 @@ def _is_instead(step: CallStep, cause: FailureCause, own: CallStep) -> bool:
     if not cause.program:  # an edit
         return step.acts and any(word.endswith(cause.part.text) for part in parts for word in part.words)
     if cause.is_missing:
-        return any(_is_substitute(part, cause) for part in parts)
-    if not cause.word:
-        return _is_nearly_equal(step, own, cause)
+        source = own.command.partition("|")[0].strip()
+        shows = cause.program in command_words("filters") and cause.program not in source
+        return (shows and source in step.command) or any(_is_substitute(part, cause) for part in parts)
+    if _TIMED_OUT.search(cause.error):
+        return " ".join(own.words.split()) in " ".join(step.command.split())
+    if cause.word in SEPARATORS:
+        return parts[:1] == [cause.part]
+    return any(_serves(part, cause, own) for part in parts) if cause.word else _is_nearly_equal(step, own, cause)
+
+
+def _serves(part: Part, cause: FailureCause, own: CallStep) -> bool:
+    """Check whether a command has more than the failed word, or most of the other words that tell what it is for.
+
+    A file that is not there may be in another folder; what else a program reads says nothing of it.
+    """
     value = cause.word.rpartition(" ")[2]
     aims = _list_aims(cause.part, cause.word)
-    for part in parts:
-        shared = sum(word in part.words for word in aims)
-        longer = any(value in word and word != value for word in part.words)
-        if part.program == cause.program and (longer or not aims or shared):
-            return True
-        if _starts_alike(part, cause.part) and shared * 2 > len(aims):
-            return True
-    return False
+    is_alike = sum(word in part.words for word in aims) * 2 > len(aims)
+    others = (word for word in part.words if word != value)
+    if part.program != cause.program:
+        return is_alike and _starts_alike(part, cause.part)
+    if not own.acts and _ABSENT.search(cause.error):
+        return value.rstrip("/").rpartition("/")[2] in [word.rstrip("/").rpartition("/")[2] for word in others]
+    is_goal = " " in cause.word and not cause.word.startswith("-")  # of a runner, which has others as well
+    return is_alike or not (aims or is_goal) or any(value in word for word in others)
 
 
 def _is_nearly_equal(step: CallStep, own: CallStep, cause: FailureCause) -> bool:
@@ -360,7 +387,7 @@ def _is_nearly_equal(step: CallStep, own: CallStep, cause: FailureCause) -> bool
     alike = [part for part in split_command(step.command) if _starts_alike(part, failed)]
     if _ABOUT_OPTIONS.search(cause.error):
         return any(_differs_in_options(set(failed.words), set(part.words)) for part in alike)
-    if own.acts > step.acts or classify_check(own.command):
+    if own.acts > step.acts or classify_check(own.command) or _HIDES_SCRIPT.search(own.command):
         return False
     if set(find_purpose(own.command).split()) < set(find_purpose(step.command).split()):
         return True
@@ -380,13 +407,14 @@ def _starts_alike(part: Part, other: Part) -> bool:
 
 def _list_aims(part: Part, word: str) -> list[str]:
     """Return the arguments of a command that tell what it is for, without the one that failed."""
-    value = word.rpartition(" ")[2]
-    return [one for one in part.words if one != value and not one.startswith("-") and len(one) >= MIN_AIM]
+    named = word.split()
+    return [one for one in part.words if one not in named and not one.startswith("-") and len(one) >= MIN_AIM]
 
 
 def _is_substitute(part: Part, cause: FailureCause) -> bool:
     """Check whether a command runs a missing program in another way, or has its arguments."""
-    if cause.program in part.text or cause.program.replace("-", " ") in part.text:
+    names = (part.program, *part.starters)
+    if any(cause.program in name for name in names) or cause.program.replace("-", " ") in part.text:
         return part.program not in command_words("installers")
     aims = _list_aims(cause.part, "")
     if not aims:

@@ -8,14 +8,17 @@ from typing import NamedTuple
 
 from pastchats_memory.episodes.actions import changed_files, relative_path, shell_commands
 from pastchats_memory.episodes.failed_calls import spell_command
+from pastchats_memory.model import OUTSIDE
 from pastchats_memory.store import failures
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.failures import Failure, RecordedTurn, StoredFailure
 from pastchats_memory.text.failed_commands import (
+    SEPARATORS,
     WRONG_FOLDER,
+    calls,
     find_cause,
     find_place,
-    has_word,
+    is_subject,
     simplify_error,
     split_command,
 )
@@ -53,17 +56,18 @@ class KnownFailure(NamedTuple):
 class PlannedCommand:
     """A command that is about to run, or that ran."""
 
-    def __init__(self, command: str, project: str) -> None:
+    def __init__(self, command: str, project: str, *, is_outside: bool = False) -> None:
         self.project = project
+        self.is_outside = is_outside
         self.command = command
         self.action = spell_command(command, project)
         self.folder = find_place(command, project)
-        self.parts = split_command(command)
 
     @property
     def programs(self) -> Collection[str]:
         """Return the names under which its failures are stored."""
-        return list(dict.fromkeys(part.program for part in self.parts))
+        names = (name for part in split_command(self.command) for name in (part.program, *part.starters))
+        return list(dict.fromkeys([*names, *(mark for mark in SEPARATORS if mark in self.command)]))
 
     def is_subject_of(self, failure: Failure) -> bool:
         """Check whether it does again what failed: it has the word that the error named, or is the same command."""
@@ -71,9 +75,16 @@ class PlannedCommand:
         if not is_anywhere and failure.folder and self.folder and failure.folder != self.folder:
             return False
         if failure.word:
-            named = (part for part in self.parts if part.program == failure.program)
-            return any(has_word(part, failure.word, self.project) for part in named)
+            return is_subject(self.command, failure.program, failure.word, self.project)
         return bool(self.action) and failure.action == self.action
+
+    def is_cure(self, failure: Failure) -> bool:
+        """Check whether it is what cured a failure, or has what stood before the failed program in it."""
+        if self.is_outside and failure.cure.startswith(OUTSIDE):
+            return True
+        before = [part.text for part in split_command(failure.cure)[:-1] if not calls(part, failure.program)]
+        has_them = before and set(before) <= {part.text for part in split_command(self.command)}
+        return bool(has_them) or spell_command(failure.cure, self.project) == self.action != ""
 
     def is_called_in(self, turn: RecordedTurn, failure: Failure) -> bool:
         """Check whether a turn calls what failed."""
@@ -168,8 +179,7 @@ def _make_known(
 ) -> KnownFailure | None:
     """Return the newest failure of a group whose cure is known and is not what is about to happen or has just failed."""
     for one in group:
-        cure = one.failure.cure
-        is_itself = isinstance(action, PlannedCommand) and spell_command(cure, action.project) == action.action != ""
+        is_itself = isinstance(action, PlannedCommand) and action.is_cure(one.failure)
         if one.failure.kind and not is_itself and not is_given(one):
             return _describe(database, group, one)
     return None

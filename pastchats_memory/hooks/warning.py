@@ -111,6 +111,6 @@ def _find_actions(event: HookEvent, project: str) -> list[PlannedCommand | Plann
     """Return what the call is about to do: a command, or changes of files."""
     call = parse_call(event.tool, event.arguments)
     if call.command:
-        return [PlannedCommand(utf8(call.command), project)]
+        return [PlannedCommand(utf8(call.command), project, is_outside=call.is_outside)]
     files = utf8(call.label).partition(" ")[2].split(", ")
     return [PlannedEdit(path, project) for path in files] if is_editor(call.name) else []

@@ -30,11 +30,14 @@ _REASON = read_pattern(__file__, "reason", re.IGNORECASE, also=NO_SUCH_COMMAND)
 _ERROR = LazyPattern(r"error|fatal|denied|not found|no such|cannot|unable", re.IGNORECASE)
 _DENIED = read_pattern(__file__, "permission-denied", re.IGNORECASE)
 """Results of a call that needed the person's permission, or that the client's sandbox stopped."""
-_EXIT_CODE = LazyPattern(r"\A(?:Exit code -?\d+\Z|%\s+Total\s|Dload\s|npm warn\b)", re.IGNORECASE)
-"""Lines that tell nothing about a failure: an exit code, the progress of a download, a warning."""
-_FILTERS = frozenset(
-    ["awk", "cat", "cut", "echo", "egrep", "grep", "head", "jq", "rg", "sed", "sort", "tail", "tee", "tr", "uniq", "wc"]
-)
+_NO_REASON = LazyPattern(r"\A(?:Exit code -?\d+\Z|%\s+Total\s|Dload\s|npm warn\b|\+\s|At line:\d)", re.IGNORECASE)
+"""Lines that tell nothing about a failure: an exit code, the progress of a download, a warning, the place in a script."""
+_SHELL = LazyPattern(r"\A(?:(?:\S*/)?(?:ba|da|z)?sh: (?:(?:\w+ )?\d+: ?)?|\(eval\):\d+: |\w*sh:\d+: )")
+"""The shell that prints an error; the same error counts in each."""
+_INNER_SHELL = read_pattern(__file__, "inner-shell", re.IGNORECASE | re.DOTALL)
+"""A command line of Windows within another one."""
+_SANDBOXED = LazyPattern(r"\Afailed in sandbox \w+ with execution error:.*?\bstderr: ", re.DOTALL)
+"""What Codex writes before the error of any command that fails within its sandbox."""
 MOVES = frozenset({"cd", "pushd"})
 WRONG_FOLDER = "./"
 """Word of a failure that any call of the program has in the wrong folder."""
@@ -42,10 +45,15 @@ _WRONG_FOLDER = read_pattern(__file__, "wrong-folder", re.IGNORECASE)
 """Errors of a program that needs a file of the project in its folder, or above."""
 _MISSING = read_pattern(__file__, "missing-program", re.MULTILINE)
 """Lines that name a program which is not there."""
+_IN_SCRIPT = LazyPattern(r"\A(?:(?:/bin/)?sh|(?:/usr/bin/)?env): ")
+"""The start of an error in a script that the command runs."""
+SEPARATORS = ("&&", "||")
+_NO_SEPARATOR = LazyPattern(r"['\"“](&&|\|\|)['\"”] (?:is not a valid statement separator|ist in dieser Version kein)")
 _IN_QUOTES = LazyPattern(r"[`'\"‘“«]([^`'\"’”»\n]{1,80})[`'\"’”»]")
 _OPTION = LazyPattern(r"(?<![\w-])--?[A-Za-z][\w-]*")
 _BEFORE_COLON = LazyPattern(r"(?:\A|:\s+)([^\s:]+)(?=:(?:\s|\Z))")
 _AFTER_COLON = LazyPattern(r":\s+([^\s:,;]+)[.,;:]?\s*(?:\(.{1,60}\)\s*)?\Z")
+_LETTER = LazyPattern(r"\boption -- '?(\w)(?!\w)")
 _BARE = LazyPattern(r"[^\s'\"`:,;()\[\]{}<>«»‘’“”]+")
 _PATH = LazyPattern(r"[/.\\]")
 _DISTINCT = LazyPattern(r"\w[/.:@_-]\w|\d{3}")
@@ -62,6 +70,8 @@ class Part(NamedTuple):
     words: tuple[str, ...]
     """The arguments, without quotation marks."""
     text: str
+    starters: tuple[str, ...] = ()
+    """The programs that only start it, such as `timeout`, `sudo` and `python`."""
 
 
 class FailureCause(NamedTuple):
@@ -84,6 +94,8 @@ def split_command(command: str) -> list[Part]:
     ['cd', 'vitest', 'tail']
     """
     text = _HEREDOC.sub("", command[:LONGEST])
+    if inner := _INNER_SHELL.match(text):
+        text = inner["inner"]
     masked = _QUOTED.sub(lambda found: "_" * len(found[0]), text)
     edges = [0, *(edge for found in _SEPARATOR.finditer(masked) for edge in found.span()), len(text)]
     parts = (_parse_part(text[start:end]) for start, end in zip(edges[::2], edges[1::2], strict=True))
@@ -91,11 +103,14 @@ def split_command(command: str) -> list[Part]:
 
 
 def _parse_part(text: str) -> Part | None:
-    bare = _REDIRECTION.sub(" ", text) if not _QUOTED.search(text) else text
-    words = [_unquote(word) for word in _WORD.findall(LIMITS.sub("", bare.strip().strip("()")))]
+    bare = (_REDIRECTION.sub(" ", text) if not _QUOTED.search(text) else text).strip().strip("()")
+    limits = LIMITS.match(bare)
+    words = [word for found in _WORD.findall(bare[limits.end() if limits else 0 :]) if (word := _unquote(found))]
     place = _find_program(words)
     program = words[place].replace("\\", "/").rstrip("/").rpartition("/")[2] if place < len(words) else ""
-    return Part(program, tuple(words[place + 1 :]), " ".join(text.split())) if program else None
+    starters = (*(limits[0].split() if limits else ()), *words[:place])
+    name = program.removesuffix(".exe") or program
+    return Part(name, tuple(words[place + 1 :]), " ".join(text.split()), starters) if name else None
 
 
 def _unquote(word: str) -> str:
@@ -166,17 +181,19 @@ def find_cause(command: str, result: str, project: str) -> FailureCause | None:
 
     A check that reports faults of the checked work did not fail. An exit code without a word is an answer, as of `test -f`.
     """
-    lines = [line for line in map(str.strip, result[:LONGEST].split("\n")) if line and not _EXIT_CODE.match(line)]
+    lines = list(map(str.strip, _SANDBOXED.sub("", result[:LONGEST]).split("\n")))
+    lines = [line for line in lines if line and not _NO_REASON.match(line)]
     parts = split_command(command)
     is_check = classify_check(command) is not None
     if not lines or not parts or (_DENIED.match(result.lstrip()) is not None):
         return None
-    misplaced = _find_misplaced(parts, lines)
-    if misplaced or (is_check and not _NOT_RUN.search(result)):
-        return misplaced
+    misused = _find_separator(parts, lines) or _find_misplaced(parts, lines)
+    if misused or (is_check and not _NOT_RUN.search(result)):
+        return misused
     if missing := _find_missing(parts, lines):
         return missing
-    lines = [line for line in lines if not _MISSING.search(line)]  # a program of the agent's own shell
+    # Otherwise it is a program of the agent's own shell.
+    lines = [line for line in lines if _IN_SCRIPT.match(line) or not _MISSING.search(line)]
     pattern = _NOT_RUN if is_check else _REASON
     for line in lines[:MAX_LINES]:
         if pattern.search(line) and (found := _find_module(parts, line) or _find_named(parts, line, project)):
@@ -185,21 +202,31 @@ def find_cause(command: str, result: str, project: str) -> FailureCause | None:
     if not error:
         return None
     part = _find_blamed(parts, error)
-    return FailureCause(part.program, "", error[:MAX_ERROR], part)
+    return FailureCause(part.program, "", _quote(error), part)
+
+
+def _quote(line: str) -> str:
+    return _SHELL.sub("", line)[:MAX_ERROR]
 
 
 def _find_misplaced(parts: Sequence[Part], lines: Sequence[str]) -> FailureCause | None:
     """Return the cause if a program ran in a folder without the file that it needs there."""
     line = next(filter(_WRONG_FOLDER.search, lines[:MAX_LINES]), None)
     part = _find_blamed(parts, line or "")
-    return FailureCause(part.program, WRONG_FOLDER, line[:MAX_ERROR], part) if line else None
+    return FailureCause(part.program, WRONG_FOLDER, _quote(line), part) if line else None
 
 
 def _find_blamed(parts: Sequence[Part], error: str) -> Part:
     """Return the last command whose program an error names, else the last one that does more than show another's output."""
     named = (part for part in reversed(parts) if re.search(rf"(?<!\w){re.escape(part.program)}(?!\w)", error))
-    acting = (part for part in reversed(parts) if part.program not in _FILTERS)
+    acting = (part for part in reversed(parts) if part.program not in command_words("filters"))
     return next(named, None) or next(acting, parts[-1])
+
+
+def _find_separator(parts: Sequence[Part], lines: Sequence[str]) -> FailureCause | None:
+    """Return the cause if the shell knows no `&&`, as older versions of PowerShell do not."""
+    found = ((line, _NO_SEPARATOR.search(line)) for line in lines[:MAX_LINES])
+    return next((FailureCause(name[1], name[1], _quote(line), parts[0]) for line, name in found if name), None)
 
 
 def _find_missing(parts: Sequence[Part], lines: Sequence[str]) -> FailureCause | None:
@@ -208,8 +235,9 @@ def _find_missing(parts: Sequence[Part], lines: Sequence[str]) -> FailureCause |
         names = {name.strip("'\"`‘’“”") for found in _MISSING.finditer(line) for name in found.groups() if name}
         for part in parts:
             start = part.text.partition(part.program)[0].rpartition(" ")[2]
-            if part.program in names and "/" not in start:
-                return FailureCause(part.program, part.program, line[:MAX_ERROR], part, is_missing=True)
+            called = (*part.starters, *(() if "/" in start else (part.program,)))
+            if name := next((name for name in called if name in names), ""):
+                return FailureCause(name, name, _quote(line), part, is_missing=True)
     return None
 
 
@@ -217,7 +245,7 @@ def _find_module(parts: Sequence[Part], line: str) -> FailureCause | None:
     """Return the cause if a module is missing that the command runs as a program."""
     named = {name.partition(".")[0] for name in _NO_MODULE.findall(line)}
     part = next((part for part in parts if part.program in named), None)
-    return part and FailureCause(part.program, part.program, line[:MAX_ERROR], part)
+    return part and FailureCause(part.program, part.program, _quote(line), part)
 
 
 def _find_named(parts: Sequence[Part], line: str, project: str) -> FailureCause | None:
@@ -228,6 +256,7 @@ def _find_named(parts: Sequence[Part], line: str, project: str) -> FailureCause 
         *_OPTION.findall(line),
         *_BEFORE_COLON.findall(line),
         *_AFTER_COLON.findall(line),
+        *(f"-{letter}" for letter in _LETTER.findall(line)),
     ]
     bare = [word for word in _BARE.findall(line) if _DISTINCT.search(word)]
     for candidates in (marked, bare):
@@ -235,7 +264,7 @@ def _find_named(parts: Sequence[Part], line: str, project: str) -> FailureCause 
             words = [word for word in list_words(part, project) if len(word) <= MAX_WORD and word != part.program]
             for candidate in candidates:
                 if word := next((word for word in words if _is_named(word, candidate.rstrip("."))), None):
-                    return FailureCause(part.program, word, line[:MAX_ERROR], part)
+                    return FailureCause(part.program, word, _quote(line), part)
     return None
 
 
@@ -247,9 +276,21 @@ def _is_named(word: str, candidate: str) -> bool:
     return candidate in (word, value, f"./{value}") or (bool(_PATH.search(value)) and candidate.endswith(f"/{value}"))
 
 
+def is_subject(command: str, program: str, word: str, project: str) -> bool:
+    """Check whether a command line does again what failed: it runs a program with a word, or has a separator."""
+    if word in SEPARATORS:
+        return word in _QUOTED.sub("", command)
+    return any(calls(part, program) and has_word(part, word, project) for part in split_command(command))
+
+
+def calls(part: Part, program: str) -> bool:
+    """Check whether a command runs a program, perhaps only to start another one."""
+    return program == part.program or program in part.starters
+
+
 def has_word(part: Part, word: str, project: str) -> bool:
     """Check whether a command has the word of a failure: an argument, itself as the program, or any in a wrong folder."""
-    return word in (part.program, WRONG_FOLDER) or word in list_words(part, project)
+    return word == WRONG_FOLDER or calls(part, word) or word in list_words(part, project)
 
 
 def is_move(command: str) -> bool:

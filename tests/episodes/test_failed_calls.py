@@ -45,6 +45,18 @@ def failures_of(*rows: Row) -> list[Failure]:
         ("npx next dev --port 3000", "Error: listen EADDRINUSE: address already in use :::3000", "next", "--port 3000"),
         ("gt context", "Error: unknown command `context` for `gt`", "gt", "context"),
         ("git push origin main", "error: failed to push some refs", "git", ""),
+        ("python app.py", "/bin/bash: line 1: python: command not found", "python", "python"),
+        ("timeout 60 npm test", "zsh:1: command not found: timeout", "timeout", "timeout"),
+        ("sudo systemctl stop x", "sudo: command not found", "sudo", "sudo"),
+        ("uv run x", "fish: Unknown command: uv", "uv", "uv"),
+        ("python app.py", "/bin/bash: línea 1: python: orden no encontrada", "python", "python"),
+        ("python app.py", 'Der Befehl "python" ist entweder falsch geschrieben oder', "python", "python"),
+        ("python app.py", '"python" no se reconoce como un comando interno o externo,', "python", "python"),
+        ('powershell.exe -NoProfile -Command "rg x src"', "rg : The term 'rg' is not recognized as", "rg", "rg"),
+        ("ls && cat a", "At line:1\n+ ls && cat a\nThe token '&&' is not a valid statement separator", "&&", "&&"),
+        ("grep -P x a", "grep: invalid option -- P", "grep", "-P"),
+        ("npm run dev", "> next dev\n\nsh: 1: next: not found", "npm", ""),
+        ("mvn test", "[ERROR] there is no POM in this directory (/x)", "mvn", WRONG_FOLDER),
     ],
 )
 def test_an_error_names_a_word_of_the_command(command: str, result: str, program: str, word: str) -> None:
@@ -59,6 +71,21 @@ def test_an_error_names_a_word_of_the_command(command: str, result: str, program
 )
 def test_an_answer_and_a_fault_of_the_checked_work_are_no_failures_of_the_command(command: str, result: str) -> None:
     assert find_cause(command, result, "orchard") is None
+
+
+@pytest.mark.parametrize("command", ["./scripts/", "/", ".exe", '"" x', "''"])
+def test_a_command_without_a_name_has_a_cause_or_none(command: str) -> None:
+    cause = find_cause(command, "bash: x: command not found", "orchard")
+    assert cause is None or cause.program
+
+
+def test_the_shell_and_the_sandbox_around_an_error_are_no_part_of_it() -> None:
+    sandbox = (
+        "failed in sandbox Seatbelt with execution error: sandbox denied exec error, exit code: 1, stdout: , stderr: "
+    )
+    lines = ["bash: ./run.sh: Permission denied", "sh: 3: ./run.sh: Permission denied", "./run.sh: Permission denied"]
+    causes = [find_cause("./run.sh", result, "orchard") for result in (*lines, sandbox + lines[0])]
+    assert {cause and cause.error for cause in causes} == {"./run.sh: Permission denied"}
 
 
 def cures(rows: Sequence[Row]) -> list[tuple[str, str, bool]]:
@@ -121,6 +148,73 @@ def test_the_cure_is_looked_for_up_to_the_end_of_the_next_request() -> None:
     works: list[Row] = [("user", "Use the other script."), ("assistant", "Done.", ["Bash npm run test:e2e"])]
     assert cures([*rows, *works]) == [("instead", "npm run test:e2e", False)]
     assert cures([*rows, *far, *works]) == [("", "", False)]
+
+
+def test_a_run_outside_the_sandbox_cures_a_failure_within_it() -> None:
+    rows: list[Row] = [
+        ("user", "Fetch."),
+        (
+            "assistant",
+            "I fetch.",
+            ["shell git fetch origin", "shell git remote prune origin", "shell git fetch origin"],
+        ),
+        ("failed", "$ git fetch origin\nfatal: unable to access 'https://x': Could not resolve host: x"),
+        ("tool", "$ git fetch origin\n(outside the sandbox)\nfetched"),
+    ]
+    assert cures(rows) == [("instead", "(outside the sandbox) git fetch origin", False)]
+
+
+@pytest.mark.parametrize(
+    ("failed", "error", "between", "worked"),
+    [
+        ("git ls-remote origin", "fatal: Could not resolve host: x.org", "git fetch --all", "git ls-remote origin"),
+        ("git push origin", "fatal: bad object", "git branch -D old", "git push origin"),
+        ("ls specs", "ls: cannot access 'specs': No such file or directory", "", "ls -a"),
+        ("ls a/specs", "ls: cannot access 'a/specs': No such file or directory", "", "ls a"),
+        ("npm run types", 'npm error Missing script: "types"', "", "npm run lint"),
+        ("adb shell am x.Y z", "Security: denied x.Y", "", "adb shell screencap -p"),
+        ("sleep 9; make x", "Command timed out after 2m", "", "sleep 9"),
+        ('python3 -c "', "ModuleNotFoundError: No module named 'docx'", "", 'python3 -c "print(1)"'),
+    ],
+)
+def test_a_command_that_shares_only_the_program_with_a_failure_cures_nothing(
+    failed: str, error: str, between: str, worked: str
+) -> None:
+    calls = [f"Bash {command}" for command in ((between,) if between else (failed,))]
+    rows: list[Row] = [("user", "Go."), ("assistant", "I go.", [*calls, f"Bash {worked}"])]
+    rows.append(("failed", f"$ {failed}\n{error}"))
+    if between:
+        rows.append(("tool", f"$ {worked}\ndone"))
+    assert not any(kind for kind, _, _ in cures(rows))
+
+
+@pytest.mark.parametrize(
+    ("failed", "error", "worked"),
+    [
+        ("python app.py", "bash: python: command not found", "python3 app.py"),
+        ("timeout 60 npm run x", "bash: timeout: command not found", "npm run x"),
+        ("curl -s localhost | jq .ok", "bash: jq: command not found", "curl -s localhost"),
+        ("ls && cat a.txt", "The token '&&' is not a valid statement separator", "ls; cat a.txt"),
+        ("cat a.md", "cat: a.md: No such file or directory", "cat docs/a.md"),
+        ("git add -A", "warning: could not open directory 'x': Permission denied", "cd web && git add -A ."),
+    ],
+)
+def test_another_spelling_of_the_same_work_cures_a_failure(failed: str, error: str, worked: str) -> None:
+    calls = [f"Bash {failed}", f"Bash {worked}"]
+    rows: list[Row] = [("user", "Go."), ("assistant", "I go.", calls), ("failed", f"$ {failed}\n{error}")]
+    assert cures(rows) == [("instead", worked, False)]
+
+
+def test_the_next_message_after_a_refused_edit_is_not_about_the_file() -> None:
+    rows: list[Row] = [
+        ("user", "Rename it."),
+        ("assistant", "I rename it.", []),
+        ("tool", "Edit package.json\nRefused by the user."),
+    ]
+    reason = RecordedTurn(9, "orchard", 9, "user", "keep the old name", {"kind": "answer"}, None)
+    turns = [RecordedTurn(at, "orchard", at, role, text, {}, None) for at, (role, text, *_) in enumerate(rows)]
+    assert derive_failures([*turns, reason._replace(metadata={"kind": "prompt"})], "orchard") == []
+    assert [one.cure for one in derive_failures([*turns, reason], "orchard")] == ["keep the old name"]
 
 
 def test_the_reason_of_a_refusal_is_kept() -> None:

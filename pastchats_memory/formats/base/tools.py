@@ -11,7 +11,7 @@ import orjson
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.questions import Questions, is_question_tool, parse_answers, parse_questions
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, number_of, text_of
-from pastchats_memory.model import REFUSED, Edit
+from pastchats_memory.model import OUTSIDE, REFUSED, Edit
 from pastchats_memory.text.clean import clean
 from pastchats_memory.text.shell import classify_check, hides_failure, is_editor, is_read_only, is_reader, written_files
 from pastchats_memory.text.tracker_words import folded
@@ -36,6 +36,12 @@ OUTPUT_MARK = re.compile(r"^Output:\n", re.MULTILINE)
 HEADER_LENGTH = 400
 OUTPUTS, EXIT_CODES = ("output", "stdout", "stderr", "error"), ("exit_code", "exitCode", "returncode")
 """Keys under which programs keep the output of a command, and its exit code."""
+OUTSIDE_KEYS = (
+    ("sandbox_permissions", "require_escalated"),
+    ("with_escalated_permissions", True),
+    ("dangerouslyDisableSandbox", True),
+)
+"""Inputs of Codex and Claude Code with which a command leaves the sandbox."""
 PATCHES = ("input", "patchText")
 """Keys under which a patch is passed."""
 PATCH_TOOL = "apply_patch"
@@ -57,6 +63,8 @@ class ToolCall:
     """The change of files that it makes; None for another tool, and after a checkpoint."""
     arguments: object = field(default=None, compare=False)
     """Its input: JSON, or a text; None after a checkpoint."""
+    is_outside: bool = False
+    """Whether it asks to run a command outside the agent's sandbox."""
 
     @property
     def name(self) -> str:
@@ -104,19 +112,22 @@ def parse_call(name: str, arguments: object, dialect: Dialect = COMMON) -> ToolC
     questions = parse_questions(inputs) if is_question_tool(name, dialect.question_tools) else ()
     written = files or ([subject] if is_editor(name) else written_files(command))
     edit = Edit(tuple(written), inputs) if written else None
-    return ToolCall(label, "" if files else clean(command).strip(), questions, edit, inputs or values)
+    is_outside = any(inputs.get(key) == value for key, value in OUTSIDE_KEYS)
+    return ToolCall(label, "" if files else clean(command).strip(), questions, edit, inputs or values, is_outside)
 
 
 def call_to_json(call: ToolCall) -> list[object]:
     """Return a call as JSON."""
-    return [call.label, call.command, call.questions]
+    return [call.label, call.command, call.questions, call.is_outside]
 
 
 def call_from_json(value: object) -> ToolCall:
     """Return the call that `call_to_json` encoded."""
-    label, command, questions = list_of(value)
+    label, command, questions, is_outside = list_of(value)
     pairs = (map(text_of, list_of(pair)) for pair in list_of(questions))
-    return ToolCall(text_of(label), text_of(command), tuple((key, words) for key, words in pairs))
+    return ToolCall(
+        text_of(label), text_of(command), tuple((key, words) for key, words in pairs), is_outside=is_outside is True
+    )
 
 
 def _shell_text(value: object) -> str:
@@ -206,7 +217,8 @@ def list_rows(
     if not text and output.failed and (output.exit_code is None or is_read_only(call.command)):
         return []
     code = f"Exit code {output.exit_code}\n" if output.failed and output.exit_code is not None else ""
-    return [("tool", "error" if failed else "result", f"{_heading(call)}\n{code}{cut_middle(text)}".rstrip())]
+    place = f"{OUTSIDE}\n" if call.is_outside and (failed or failed_before) else ""
+    return [("tool", "error" if failed else "result", f"{_heading(call)}\n{code}{place}{cut_middle(text)}".rstrip())]
 
 
 def _parse_reason(text: str, dialect: Dialect) -> str:

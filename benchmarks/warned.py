@@ -1,9 +1,9 @@
 """Replay the calls of real sessions in order of time, and print what an agent is given before a call and after an error.
 
-    python benchmarks/warned.py FOLDER [--database FILE]
+    python benchmarks/warned.py FOLDER [--databases FOLDER]
 
-FOLDER has transcripts. A session is replayed against the sessions before it, from the last to the first: its turns are deleted before its turn.
-Each line of stdout that begins with `before` or `after` is to be read and labelled. The last lines count: calls, failures, failures that an
+Each folder in FOLDER has the transcripts of one person. A session is replayed against the sessions before it, from the last to the first: its
+turns are deleted before its turn. Vectors play no part, so none are made. Each line of stdout that begins with `before` or `after` is to be read and labelled. The last lines count: calls, failures, failures that an
 earlier session had met in the same way (the same word of the same program, or the same error), and how many of these were given.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
@@ -18,6 +19,7 @@ from pathlib import Path
 import orjson
 
 from pastchats_memory import Memory
+from pastchats_memory.config import load
 from pastchats_memory.episodes.actions import changed_files, shell_commands
 from pastchats_memory.episodes.derive import derive
 from pastchats_memory.episodes.failed_calls import derive_failures
@@ -95,34 +97,46 @@ def is_met(database: Database, project: str, failure: Failure) -> bool:
     )
 
 
+def replay_person(folder: Path, path: Path) -> Counter[str]:
+    """Replay the sessions of a person, print what they are given, and return the counts."""
+    if not path.exists():
+        # Nothing listens there, so there are no vectors.
+        config = load(str(path))._replace(model="endpoint:none", endpoint="http://127.0.0.1:9/v1")
+        with Memory.open(path, config=config) as memory:
+            memory.index([folder])
+    counts: Counter[str] = Counter()
+    with open_database(path, vec0=False) as database:
+        derive(database)
+        database.run("BEGIN")
+        for session in reversed(read_sessions(database)):
+            database.run_many("DELETE FROM prompts WHERE id = ?", [(turn.id,) for turn in session])
+            calls, given, met, helped = replay(database, session)
+            failed = sum(turn.role == "tool" and turn.metadata.get("kind") == "error" for turn in session)
+            counts.update({"calls": calls, "failed": failed, "met": met, "helped": helped})
+            for moment, command, error, known in given:
+                counts[moment] += 1
+                shown = (moment, folder.name, " ".join(command.split()), error, render_warning(known))
+                print(*shown, sep="\t", flush=True)
+        database.run("ROLLBACK")
+    return counts
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--database", type=Path, help="where the database is kept (default: a temporary folder)")
+    parser.add_argument("--databases", type=Path, help="where the databases are kept (default: a temporary folder)")
     arguments = parser.parse_args()
+    counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as scratch:
-        path = arguments.database or Path(scratch) / "warned.db"
-        if not path.exists():
-            with Memory.open(path) as memory:
-                memory.index([arguments.folder])
-        with open_database(path, vec0=False) as database:
-            derive(database)
-            database.run("BEGIN")
-            calls = failed = met = helped = 0
-            moments = {"before": 0, "after": 0}
-            for session in reversed(read_sessions(database)):
-                database.run_many("DELETE FROM prompts WHERE id = ?", [(turn.id,) for turn in session])
-                more_calls, given, more_met, more_helped = replay(database, session)
-                calls, met, helped = calls + more_calls, met + more_met, helped + more_helped
-                failed += sum(turn.role == "tool" and turn.metadata.get("kind") == "error" for turn in session)
-                for moment, command, error, known in given:
-                    moments[moment] += 1
-                    print(moment, session[0].project, " ".join(command.split()), error, render_warning(known), sep="\t")
-            database.run("ROLLBACK")
-    print(f"\ncalls: {calls}; failed: {failed}; met before in the same way: {met}, given: {helped}")
-    print(f"given before a call: {moments['before']}, after an error: {moments['after']}")
-    print(f"in 1,000 calls: {1000 * sum(moments.values()) / max(1, calls):.1f}")
+        databases = arguments.databases or Path(scratch)
+        databases.mkdir(exist_ok=True)
+        for folder in sorted(filter(Path.is_dir, arguments.folder.iterdir())):
+            counts += replay_person(folder, databases / f"{folder.name}.db")
+    print(f"\ncalls: {counts['calls']}; failed: {counts['failed']}")
+    print(f"met before in the same way: {counts['met']}, given: {counts['helped']}")
+    print(f"given before a call: {counts['before']}, after an error: {counts['after']}")
+    print(f"in 1,000 calls: {1000 * (counts['before'] + counts['after']) / max(1, counts['calls']):.1f}")
 
 
 if __name__ == "__main__":

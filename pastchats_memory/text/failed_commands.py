@@ -30,7 +30,10 @@ _REASON = read_pattern(__file__, "reason", re.IGNORECASE, also=NO_SUCH_COMMAND)
 _ERROR = LazyPattern(r"error|fatal|denied|not found|no such|cannot|unable", re.IGNORECASE)
 _DENIED = read_pattern(__file__, "permission-denied", re.IGNORECASE)
 """Results of a call that needed the person's permission, or that the client's sandbox stopped."""
-_NO_REASON = LazyPattern(r"\A(?:Exit code -?\d+\Z|%\s+Total\s|Dload\s|npm warn\b|\+\s|At line:\d)", re.IGNORECASE)
+_NO_REASON = LazyPattern(
+    r"\A(?:Exit code -?\d+\Z|%\s+Total\s|Dload\s|npm warn\b|\+\s|At line:\d|Command: |Directory: |Error: \(none\))",
+    re.IGNORECASE,
+)
 """Lines that tell nothing about a failure: an exit code, the progress of a download, a warning, the place in a script."""
 _SHELL = LazyPattern(r"\A(?:(?:\S*/)?(?:ba|da|z)?sh: (?:(?:\w+ )?\d+: ?)?|\(eval\):\d+: |\w*sh:\d+: )")
 """The shell that prints an error; the same error counts in each."""
@@ -181,7 +184,7 @@ def find_cause(command: str, result: str, project: str) -> FailureCause | None:
 
     A check that reports faults of the checked work did not fail. An exit code without a word is an answer, as of `test -f`.
     """
-    lines = list(map(str.strip, _SANDBOXED.sub("", result[:LONGEST]).split("\n")))
+    lines = [line.strip().removeprefix("Output: ") for line in _SANDBOXED.sub("", result[:LONGEST]).split("\n")]
     lines = [line for line in lines if line and not _NO_REASON.match(line)]
     parts = split_command(command)
     is_check = classify_check(command) is not None

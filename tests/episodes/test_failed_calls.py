@@ -83,8 +83,9 @@ def test_the_shell_and_the_sandbox_around_an_error_are_no_part_of_it() -> None:
     sandbox = (
         "failed in sandbox Seatbelt with execution error: sandbox denied exec error, exit code: 1, stdout: , stderr: "
     )
+    gemini = "Command: ./run.sh\nDirectory: (root)\nOutput: bash: ./run.sh: Permission denied\nError: (none)"
     lines = ["bash: ./run.sh: Permission denied", "sh: 3: ./run.sh: Permission denied", "./run.sh: Permission denied"]
-    causes = [find_cause("./run.sh", result, "orchard") for result in (*lines, sandbox + lines[0])]
+    causes = [find_cause("./run.sh", result, "orchard") for result in (*lines, sandbox + lines[0], gemini)]
     assert {cause and cause.error for cause in causes} == {"./run.sh: Permission denied"}
 
 

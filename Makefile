@@ -82,6 +82,7 @@ docs: $(VENV)/installed-dev
 	$(BIN)/python scripts/generate_docs.py
 	$(BIN)/python scripts/generate_packages.py
 	$(BIN)/python scripts/plot_benchmarks.py
+	$(BIN)/python scripts/draw_recall.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # Try every regular expression with hostile texts of up to LONGEST characters, in two minutes of the processor. ONLY=redact restricts it to one package.

@@ -55,6 +55,7 @@ def load_script(name: str) -> ModuleType:
 
 generate_docs = load_script("generate_docs")
 plot_benchmarks = load_script("plot_benchmarks")
+draw_recall = load_script("draw_recall")
 
 
 def read_page(page: str) -> str:
@@ -97,6 +98,11 @@ def test_every_example_prints_what_the_page_shows(page: str, demo: Program, shel
 def test_the_generated_part_of_a_page_is_current(name: str) -> None:
     text = read_page(f"docs/{name}.md")
     assert generate_docs.replace_region(text, generate_docs.REGIONS[name]()) == text, "run `make docs`"
+
+
+def test_the_picture_of_the_readme_quotes_the_sample_history() -> None:
+    before = draw_recall.PICTURE.read_text(encoding="utf-8")
+    assert draw_recall.make_picture() == before
 
 
 def test_every_plot_shows_the_numbers_of_its_table() -> None:

@@ -145,7 +145,7 @@ class _SessionReader:
             "calls": built["calls"],
             "shell": call_to_json(self._shell),
             "project": self._project,
-            "counted": self._counted,
+            "counted": list(self._counted),
         }
 
     def restore(self, state: Json) -> None:

@@ -10,7 +10,7 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import OPENING
 from pastchats_memory.text.display import one_line
 from pastchats_memory.text.identifiers import is_foreign
-from pastchats_memory.text.instruction import find_instruction
+from pastchats_memory.text.instruction import parse_template
 from pastchats_memory.text.lazy_pattern import LazyPattern
 from pastchats_memory.text.pasted import split_paste
 from pastchats_memory.text.topics import is_small_talk, measure_topic
@@ -28,8 +28,8 @@ LEAST_PROSE = 0.5
 """Share of words in a sentence; less is code."""
 WHOLE_SENTENCE = 4
 """Words of a sentence that is preferred to a shorter one before it ("Priya again.")."""
-LEAST_WORDS = 2
-"""Words of a sentence; one word alone ("test") names nothing."""
+LEAST_WORDS, LEAST_OF_TITLE = 2, 3
+"""Words of a sentence, and of a title that the agent gave; one word alone ("test") names nothing."""
 
 _UUID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
 _PLACEHOLDERS = frozenset({"new chat", "new session", "new conversation", "new agent", "new thread", "untitled chat"})
@@ -38,6 +38,7 @@ _ADDED = LazyPattern(
       <(?P<tag>[a-z][a-z_-]{2,40})(?:\s[^<>]{0,200})?>.*?(?:</(?P=tag)>|\Z)                # what a client adds
     | !?\[(?:image|pasted\ text|document|file|attachment|request\ interrupted)\b[^\[\]\n]{0,120}\](?:\([^()\n]{0,300}\))?
     | ^[ \t]*(?:---+|===+|\*\*\*+)[ \t]*$
+    | \A\s*(?:\[SUGGESTION\ MODE\b | The\ following\ is\ the\ Codex\ agent\ history\b).*     # a client asks in its own name
     """,
     re.VERBOSE | re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
@@ -49,6 +50,9 @@ _SENTENCE_END = LazyPattern(
     r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\d\.)(?<!\bvs\.)[\"')\]*]*\s+(?=[^\sa-z])|(?<=[。！？])"
 )
 _WRAPPED = LazyPattern(r"(?<=\S)[ \t]*\n[ \t]*(?=[a-z(])")
+_LINK = LazyPattern(r"\[([^\[\]\n]+)\]\([^()\s]+\)", 0, ("](",))
+_NAMED_FILES = LazyPattern(r"\A(?:@[^\s@]+\s+)+(?=\S+\s|[^\x00-\x7f])", 0, ("@",))
+"""Files that a client attaches, before what is asked about them."""
 _MARKS = LazyPattern(r"^(?:[ \t]*(?:[-*+•>]|\#{1,6}|\d{1,3}[.)])[ \t]+)+")
 _HEADING = LazyPattern(r"[ \t]*(?:\#{1,6}[ \t]|(?:\*\*[^*]+\*\*|__[^_]+__):?[ \t]*\Z)|.*[:：]\W*\Z", re.DOTALL)
 _NO_WORDS = LazyPattern(
@@ -57,7 +61,9 @@ _NO_WORDS = LazyPattern(
       | (?:@|\.{0,2}[/\\]|~[/\\]|[A-Za-z]:[/\\]|https?://)\S*[ \t]*\Z       # a path, a link
       | [A-Za-z]:\\[^.?!]*\Z | [\[{]\s*["{\[]                              # a path of Windows with blanks, JSON
       | (?:\w+[ ]){0,2}(?:conversation|session|chat)[ ](?:transcript|log|export|history)\b   # the heading of a copy
-      | (?:you\ are|act\ as|you're)\ (?:an?|the|my|in)\b        # a role for the model
+      | (?:\w+,\ )?(?:(?:you\ are|act\ as|you're)\ (?:an?|the|my|in)\b | agis\ (?:en\ tant\ que?|comme)\b | tu\ es\ une?\b
+        | du\ bist\ eine?\b | act[úu]a\ como\b | eres\ una?\b | aja\ como\b | você\ é\ uma?\b | agisci\ come\b | sei\ un\b
+        | (?:请?你(?:现在)?是|あなたは|당신은))                        # a role for the model
       | caveat:\ the\ messages\ below
       | this\ session\ is\ being\ continued
     )""",
@@ -74,7 +80,13 @@ def name_conversation(database: Database, project: str, conversation_id: str) ->
     It is the agent's own, else the first sentence of the user that names something, else one of the first answer.
     """
     opening = turns.load_opening(database, project, conversation_id)
-    return find_title([*opening.titles, *opening.prompts]) or find_title(opening.others) or UNNAMED
+    own = next((one for one in opening.titles if _has_words(one) and len(one.split()) >= LEAST_OF_TITLE), "")
+    return (
+        _shorten(_strip_marks(own))
+        or find_title([*opening.titles, *opening.prompts])
+        or find_title(opening.others)
+        or UNNAMED
+    )
 
 
 def name_episode(database: Database, request: str, project: str, conversation_id: str | None) -> str:
@@ -116,14 +128,16 @@ def _pick_sentence(text: str) -> tuple[float, str] | None:
 
     Without any, return the error in what was pasted, as one that names nothing.
     """
-    text = _ADDED.sub("\n", _OWN_WORDS.sub("\n", find_instruction(text)))
-    pasted = split_paste(_COMMAND.sub("", text))
+    typed = parse_template(text)
+    text = _ADDED.sub("\n", _OWN_WORDS.sub("\n", text if typed is None else typed))
+    pasted = split_paste(_LINK.sub(r"\1", _COMMAND.sub("", text)))
     lines = _WRAPPED.sub(" ", pasted.typed).splitlines()
     parts = (part for line in lines for part in _SENTENCE_END.split(line) if _has_words(part))
     sentences = [(_measure(part), _strip_marks(part)) for part in parts]
     weakest = sentences[0] if sentences else (0.0, _strip_marks(pasted.error)) if pasted.error else None
     naming = [one for one in sentences if one[0] >= LEAST_TOPIC]
-    return next((one for one in naming if len(one[1].split()) >= WHOLE_SENTENCE), naming[0] if naming else weakest)
+    whole = (one for one in naming if len(one[1].split()) >= WHOLE_SENTENCE or is_foreign(one[1]))
+    return next(whole, naming[0] if naming else weakest)
 
 
 def _has_words(sentence: str) -> bool:
@@ -137,7 +151,8 @@ def _has_words(sentence: str) -> bool:
 def _measure(sentence: str) -> float:
     """Return how much a sentence names; nothing for code and for a heading of a form."""
     topic, parts = measure_topic(sentence), _MARKS.sub("", sentence).split()
-    is_code = sum(_PLAIN_WORD.match(part) is not None for part in parts) < LEAST_PROSE * len(parts)
+    plain = sum(_PLAIN_WORD.match(part) is not None for part in parts)
+    is_code = plain < LEAST_PROSE * len(parts) and not is_foreign(sentence)
     if is_code or (_HEADING.match(sentence) and topic < HEADING_TOPIC):
         return 0.0
     return max(topic, LEAST_TOPIC) if len(parts) >= PLAIN_WORDS else topic
@@ -145,7 +160,7 @@ def _measure(sentence: str) -> float:
 
 def _strip_marks(sentence: str) -> str:
     """Return a sentence without the marks of Markdown around it."""
-    return one_line(_EMPHASIS.sub("", _MARKS.sub("", sentence))).strip(" :：")
+    return _NAMED_FILES.sub("", one_line(_EMPHASIS.sub("", _MARKS.sub("", sentence)))).strip(" :：")
 
 
 def _shorten(title: str) -> str:

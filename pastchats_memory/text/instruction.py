@@ -13,6 +13,10 @@ _INPUT = LazyPattern(
     ("User Input", "User input"),
 )
 """The section in which templates of commands put the user's words."""
+_FIRST_INPUT = LazyPattern(
+    r"\A\s*\#{1,4}\ [^\n]{2,30}\n\s*```text[^\S\n]*\n(?P<words>[^`]*)```\s+\#{1,4}\ ", re.VERBOSE, ("```text",)
+)
+"""The same section at the start, whatever the language of its heading."""
 _ARGUMENTS = LazyPattern(r"\n\nARGUMENTS:(?P<words>.*)\Z", re.DOTALL, ("\n\nARGUMENTS:",))
 """What clients append to the text of a command or a skill that has no place for the user's words."""
 _SCHEDULED = LazyPattern(
@@ -23,7 +27,7 @@ _SCHEDULED = LazyPattern(
 _AUTOMATION = LazyPattern(
     r"\AAutomation: [^\n]*\n(?:[A-Z][\w ]{1,30}: [^\n]*\n)+(?P<words>.*)", re.DOTALL, ("Automation: ",)
 )
-_TEMPLATES = (_INPUT, _ARGUMENTS, _SCHEDULED, _AUTOMATION)
+_TEMPLATES = (_INPUT, _FIRST_INPUT, _ARGUMENTS, _SCHEDULED, _AUTOMATION)
 
 
 def find_instruction(prompt: str) -> str:

@@ -37,6 +37,23 @@ from pastchats_memory.episodes.titles import TITLE_WIDTH, find_title
         pytest.param(["- **Fire** the `kiln`"], "Fire the kiln", id="without marks"),
         pytest.param(["Fire the kiln\nat night"], "Fire the kiln at night", id="over a wrapped line"),
         pytest.param(["把窑炉的温度调高"], "把窑炉的温度调高", id="in a script without spaces"),
+        pytest.param(
+            ["温度が高すぎる、朝まで待つ。夜に下げて"], "温度が高すぎる、朝まで待つ。", id="the first of a script without spaces"
+        ),
+        pytest.param(["Agis en tant qu'expert du feu.\nAllume le four"], "Allume le four", id="below a role in French"),
+        pytest.param(["Claude, du bist ein Töpfer.\nHeiz den Ofen"], "Heiz den Ofen", id="below a role with a name"),
+        pytest.param([r"@\home\ada\kiln.log:7 what is the error?"], "what is the error?", id="behind an attached file"),
+        pytest.param(["[fire.py](src/fire.py) is slow at night"], "fire.py is slow at night", id="without a link's target"),
+        pytest.param(
+            ["## User Input\n\n```text\n\n```\n\nYou **MUST** consider it.", "Fire the kiln"],
+            "Fire the kiln",
+            id="behind a template without words",
+        ),
+        pytest.param(
+            ["The following is the Codex agent history.\n[1] user: fire", "Fire the kiln"],
+            "Fire the kiln",
+            id="behind a client's own request",
+        ),
         pytest.param(["please fix that"], "please fix that", id="the weak one if there is no other"),
         pytest.param(["yes", "", "test"], "", id="nothing at all"),
     ],
@@ -74,6 +91,12 @@ def test_the_agents_own_title_comes_first(memory: Memory, tmp_path: Path) -> Non
     write_session(tmp_path / "s1.jsonl", "Fire the kiln", title="Night firing of the kiln")
     memory.index([tmp_path / "s1.jsonl"])
     assert memory.name_conversation("kiln", "s1") == "Night firing of the kiln"
+
+
+def test_the_agents_own_title_counts_in_plain_words_too(memory: Memory, tmp_path: Path) -> None:
+    write_session(tmp_path / "s1.jsonl", "Replace the kiln's thermostat", title="File path explanation")
+    memory.index([tmp_path / "s1.jsonl"])
+    assert memory.name_conversation("kiln", "s1") == "File path explanation"
 
 
 def test_a_hit_is_named_by_its_episode(memory: Memory, tmp_path: Path) -> None:

@@ -20,6 +20,8 @@ STEPS = "You **MUST** consider the user input.\n\n## Outline\n\n1. Load the temp
         ("<scheduled-task>Read the draught.</scheduled-task>", "Read the draught."),
         ("Automation: Draught\nAutomation ID: draught\nLast run: never\n\nRead the draught of the kiln.", "Read the draught of the kiln."),
         ("Instructions are comments (marked with █):\n1: x = 1\n█2: # lower the limit, AI!", "2: # lower the limit, AI!"),
+        ("## 用户输入\n\n```text\n检查烟道\n```\n\n## 概述\n\n帮助用户。", "检查烟道"),
+        ("## The error\n\n```text\nDraught: 0 Pa\n```\n\nWhy does the flue smoke?", None),
         ("Document the section `## User Input` of our templates.", None),
         ("The heading ## User Input is missing.\n\nAdd it.", None),
         ("Why does the flue smoke?", None),

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pastchats_memory.text.identifiers import is_foreign
+from pastchats_memory.text.words import is_other_language
 
 Vector = NDArray[np.float32]
 ENGLISH = "all-MiniLM-L6-v2"
@@ -21,6 +22,11 @@ def is_english(name: str) -> bool:
 def is_unread(name: str, text: str) -> bool:
     """Check whether a text is in a script that the model never learnt."""
     return is_english(name) and is_foreign(text)
+
+
+def is_unlearnt(name: str, text: str) -> bool:
+    """Check whether a text is in a script or a language that the model never learnt."""
+    return is_english(name) and (is_foreign(text) or is_other_language(text))
 
 
 class Embedder(Protocol):

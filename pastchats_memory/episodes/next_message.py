@@ -28,6 +28,8 @@ _TURN = LazyPattern(
     r"\W*(?:(?:and|ok|okay|good|great|fine|perfect|thanks|so)\W+)*(?:now|next|jetzt|nun|maintenant|ahora|agora|adesso|теперь)\b"
     r"|\W*(?:and|und|et|y|e)\W+(?:the|an?|for|in|on|der|die|das|le|la|les|el|los)\b"
 )
+_ASIDE = LazyPattern(r"(?<=\w)\W+(?:btw|by the way|übrigens|nebenbei|au fait|por cierto|кстати)\W*\Z")
+"""What closes a sentence about the same thing; at its start it turns to another one."""
 _QUESTION = LazyPattern(
     r"\W*(?:(?:and|so|ok|okay)\W+)*(?:what|how|why|which|who|where|when|is|are|was|were|does|do|did|(?:can|could|should|may) (?:i|we|it|they))\b"
 )
@@ -57,7 +59,8 @@ def _read_set(name: str) -> frozenset[str]:
 
 def turns_to_another_thing(message: str) -> bool:
     """Return whether a sentence of a message says that it turns to another thing."""
-    sentences = [f"{sentence.lower()} " for sentence in split_sentences(find_instruction(message)[:OPENING])]
+    text = find_instruction(message)[:OPENING]
+    sentences = [f"{_ASIDE.sub('', sentence.lower())} " for sentence in split_sentences(text)]
     return any(
         any(part in sentence[:LONGEST_TURN] for part in read_parts(__file__, "reply_words.txt", "turns"))
         or (_TURN.match(sentence) and not _has_trouble(sentence))

@@ -17,6 +17,7 @@ from pastchats_memory.episodes import is_user_turn
 from pastchats_memory.episodes.actions import actions_of, changed_files, last_runs, successful_runs
 from pastchats_memory.episodes.cite import cite_items
 from pastchats_memory.episodes.next_message import (
+    LONGEST_REPLY,
     is_reply,
     names_topic,
     quote_reply,
@@ -67,6 +68,8 @@ OWN_SHARE = 0.4
 NAMED_WITH_FILE = 1.5
 """Worth of the rare words of another conversation that has a file of the thread; many things happen to one file. NAMED is enough
 for one that says it tries again."""
+NAMED_AGAIN = 2.0
+"""Worth of the words of an attempt that the answer to a short message repeats, if that goes on with it."""
 SAME_REQUEST = 0.7
 """Share of the words of the longer request that two requests for the same have in common."""
 ABOUT = 0.5
@@ -303,17 +306,28 @@ def goes_on(before: ThreadEpisode, one: ThreadEpisode, subject: _Subject) -> boo
         return True
     if turns_to_another_thing(request):
         return False
-    least = max(HINTED, OWN_SHARE * measure_topic(request))
-    is_settled = ending.outcome == "worked"
-    if not is_settled and reports_trouble(request):
+    is_contradicted = is_shown_by_next(ending) and reports_trouble(request)
+    is_settled = ending.outcome == "worked" and not is_contradicted
+    if adds_no_work(one) or (not is_settled and (reports_trouble(request) or keeps_subject(before, one))):
         return True
+    least = max(HINTED, OWN_SHARE * measure_topic(request))
     other = before if one is subject.own else one  # the subject shares everything with itself
     shares = subject.measure(other.request) >= least or (not is_settled and subject.measure(other.text) >= NAMED)
     if shares or is_reply(request, before.answers[-1] if before.answers else ""):
         return True
-    if is_settled:
-        return accepts_proposal(before)
-    return measure_shared(request, before.text) >= max(HINTED, OWN_SHARE * measure_topic(request))
+    return accepts_proposal(before) if is_settled else measure_shared(request, before.text) >= least
+
+
+def adds_no_work(one: ThreadEpisode) -> bool:
+    """Return whether nothing was answered or changed after a message, such as the last words of a conversation."""
+    return not one.answers and not any(True for turn in one.turns for _ in changed_files(turn))
+
+
+def keeps_subject(before: ThreadEpisode, one: ThreadEpisode) -> bool:
+    """Return whether the answer to a short message names again what was named before it ("can we just cut the power?")."""
+    if len(words(find_instruction(one.request))) > LONGEST_REPLY:
+        return False
+    return measure_shared("\n".join(one.answers)[:COMPARED], before.text) >= NAMED_AGAIN
 
 
 def accepts_proposal(before: ThreadEpisode) -> bool:

@@ -13,6 +13,7 @@ from pastchats_memory.episodes.next_message import names_topic, quote_reply, rep
 from pastchats_memory.episodes.threads import (
     CONCLUSION_WIDTH,
     ThreadEpisode,
+    adds_no_work,
     adds_nothing,
     build_thread,
     cite_attempts,
@@ -216,9 +217,7 @@ def _drop_mere_replies(thread: Sequence[ThreadEpisode], own: ThreadEpisode) -> l
     useful: list[ThreadEpisode] = []
     for one in thread:
         conversation = one.item.conversation_id
-        if (one.answers or any(True for turn in one.turns for _ in changed_files(turn))) and (
-            conversation not in known or not adds_nothing(one, known[conversation])
-        ):
+        if not adds_no_work(one) and (conversation not in known or not adds_nothing(one, known[conversation])):
             useful.append(one)
         known[conversation] = f"{known.get(conversation, '')}\n{one.text}"
     if own.answers and own not in useful and useful and own.place < useful[-1].place:

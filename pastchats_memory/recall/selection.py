@@ -16,6 +16,8 @@ LEAST_OF_TASKS = 0.75
 AGREED_RELEVANCE, AGREED_RANK, AGREED_COVERAGE = 0.3, 5, 0.95
 """The same if the first two hits are of one conversation and among the first by meaning, and the memory knows all words that
 weigh anything: words that it lacks name something else."""
+ALONE_RELEVANCE, ALONE_HITS = 0.1, 7
+"""The same if so many hits lead that are all of one conversation, and others follow: chance spreads hits over conversations."""
 PERHAPS, MOST_PERHAPS = 0.05, 2
 """Relevance of a hit whose title is named if nothing is recalled, and the most of such titles."""
 FAR_BELOW = 0.25
@@ -52,8 +54,15 @@ def above_threshold(found: Hits, coverage: float) -> list[Hit]:
     is_near = all(hit.semantic_rank is not None and hit.semantic_rank <= AGREED_RANK for hit in first)
     is_agreed = is_near and coverage >= AGREED_COVERAGE and len(set(map(_conversation, first))) < len(first)
     if best < LEAST_OF_TASKS and of_turns < (AGREED_RELEVANCE if is_agreed else LEAST_RELEVANCE):
-        return []
+        leading = _find_leading(found)
+        return leading if len(leading) >= ALONE_HITS and of_turns >= ALONE_RELEVANCE else []
     return [hit for hit in found if hit.relevance is not None and hit.relevance >= FAR_BELOW * best]
+
+
+def _find_leading(found: Sequence[Hit]) -> list[Hit]:
+    """Return the first hits, as far as they are of one conversation; none if all hits are."""
+    other = next((place for place, hit in enumerate(found) if _conversation(hit) != _conversation(found[0])), 0)
+    return list(found[:other])
 
 
 def find_perhaps(found: Sequence[Hit]) -> list[Hit]:

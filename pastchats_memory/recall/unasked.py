@@ -20,6 +20,8 @@ VAGUE_TOPIC, NEAR_OWN = 0.5, 0.75
 """Topic and relevance that suffice in the prompt's own project, if both lists rank the hit first."""
 WEAK_NAME, NAME, NAMES, MANY_NAMES = 0.15, 0.25, 0.35, 1.0
 """Worth of the prompt's names in the row, by their rarity."""
+ELSEWHERE_SHARE, ELSEWHERE_NAMES = 0.15, 2.0
+"""Share of what the prompt names that a row of another project needs, and the worth of its names if its nearness is unknown."""
 FIRST_RANKS = 3
 """Ranks that count as the first."""
 
@@ -42,10 +44,11 @@ def _is_supported(hit: Hit, topic: float, *, is_own: bool) -> bool:
     Without a model only the names and their list can. They also have to for a task of another project: somebody planned
     it there, which says little about the present problem.
     """
-    if topic < ANY_PROJECT_TOPIC and not is_own:
+    if not is_own and (topic < ANY_PROJECT_TOPIC or hit.named < ELSEWHERE_SHARE * topic):
         return False
     ranks = [rank for rank in (hit.lexical_rank, hit.semantic_rank) if rank is not None and rank <= FIRST_RANKS]
-    by_names = hit.named >= MANY_NAMES and bool(ranks)
+    is_far = not is_own and hit.relevance is None
+    by_names = hit.named >= (ELSEWHERE_NAMES if is_far else MANY_NAMES) and bool(ranks)
     if hit.relevance is None or (hit.task is not None and not is_own):
         return by_names and (hit.relevance is None or hit.relevance >= REMOTE)
     is_first = len(ranks) > 1

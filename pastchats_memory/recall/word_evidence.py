@@ -9,7 +9,7 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.store.word_rows import find_parts, find_rows, last_turn, rows_of_project
 from pastchats_memory.text.identifiers import is_foreign
 from pastchats_memory.text.topics import ANY_PROJECT_TOPIC, topic_words
-from pastchats_memory.text.words import FUNCTION_WORDS, words
+from pastchats_memory.text.words import is_function_word, words
 
 LEAST_NAMED = 0.18
 """Worth of the prompt's names that one row needs."""
@@ -71,7 +71,7 @@ def measure_words(database: Database, query: str, project: str | None) -> WordEv
     shares: defaultdict[int, float] = defaultdict(float)
     weights: dict[str, float] = {}
     total = 0.0
-    for word in dict.fromkeys([*names, *(word for word in words(query) if word not in FUNCTION_WORDS)]):
+    for word in dict.fromkeys([*names, *(word for word in words(query) if not is_function_word(word))]):
         rows, part = find_rows(database, word), 1.0
         if word in names and not rows:
             rows, part = find_parts(database, word), SUBWORD_NAME

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pastchats_memory.embed import Embedder, Vector, is_unread
+from pastchats_memory.embed import Embedder, Vector, is_unlearnt, is_unread
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
 from pastchats_memory.model import Hit, Hits, Item, TaskText
@@ -55,9 +55,9 @@ DEPTH = 100
 """Rows of each list whose evidence is weighed. Later rows follow in the order of the plain lists."""
 ASPECTS = 2
 """Near rows of a task, which are few beside the turns."""
-MOST_UNREAD = 0.32
-"""Cosine that counts at most if the model cannot read the question; words in common raise it. Alone it is too little for
-recall."""
+MOST_UNREAD, MOST_UNLEARNT = 0.32, 0.36
+"""Cosine that counts at most if the model cannot read the script of the question, or never learnt its language; words in common
+raise it. Alone it is too little for recall."""
 RERANKED = 30
 """Rows that a cross-encoder reads. Each costs about as much as embedding it."""
 ENGLISH_ONLY = (
@@ -75,8 +75,8 @@ class _QueryVector(NamedTuple):
 
     vector: Vector
     candidates: BackgroundCall[vectors.Candidates | None] | None
-    is_unread: bool
-    """Whether the model never learnt the script of the question."""
+    ceiling: float
+    """Cosine that counts at most without words in common."""
 
 
 def search(database: Database, embedder: Embedder, request: Request, rerank_texts: Rerank | None = None) -> Hits:
@@ -87,6 +87,13 @@ def search(database: Database, embedder: Embedder, request: Request, rerank_text
     """
     hits, terms = search_with_terms(database, embedder, request, rerank_texts)
     return Hits((add_snippet(hit, terms.weights) for hit in hits), hits.warnings, hits.time_read)
+
+
+def _find_ceiling(model: str, text: str) -> float:
+    """Return the cosine that counts at most for a question: 1 if the model has learnt its script and its language."""
+    if not is_unlearnt(model, text):
+        return 1.0
+    return MOST_UNREAD if is_unread(model, text) else MOST_UNLEARNT
 
 
 def search_with_terms(
@@ -112,12 +119,12 @@ def search_with_terms(
     query_vector: _QueryVector | None = None
     if embedding is not None:
         try:
-            query_vector = _QueryVector(embedding.result(), candidates, is_unread(embedder.name, question.typed))
+            query_vector = _QueryVector(embedding.result(), candidates, _find_ceiling(embedder.name, question.typed))
             sources.require_model(database, embedder.name, embedder.version)
         except (ModelUnavailable, ModelChanged) as fault:
             query_vector = None
             warnings.append(f"{fault.message}; these results are by words alone. {fault.hint}".strip())
-    if query_vector is not None and query_vector.is_unread:
+    if query_vector is not None and is_unread(embedder.name, question.typed):
         warnings.append(ENGLISH_ONLY)
         # Without a wish for meaning, the characters of a script without spaces find rows by themselves.
         uses_both = request.mode == "hybrid" and 0 < request.meaning <= EVEN_BALANCE
@@ -229,8 +236,8 @@ def _measure_fits(
 ) -> dict[int, Fit]:
     """Return cosine and relevance by id, for a task of its nearest aspect; empty if no row has a vector.
 
-    A row whose vector is pending has no cosine, and its relevance is that of a row as near as the others. Texts in a
-    script that the model never learnt are all alike to it, so nearness to such a question counts only with words in common.
+    A row whose vector is pending has no cosine, and its relevance is that of a row as near as the others. Texts in a script
+    or a language that the model never learnt are all alike to it, so nearness counts only with words in common.
     """
     owners = task_rows.aspect_owners(database, ids)
     similarities: dict[int, float] = {}
@@ -243,7 +250,6 @@ def _measure_fits(
     usual = float(np.mean(list(similarities.values())))
     weight = matched_weight(matches, np.array(ids, dtype=np.int64))
     near = np.array([similarities.get(id_, usual) for id_ in ids])
-    if query_vector.is_unread:
-        near = np.minimum(near, MOST_UNREAD + WORD_MATCH * weight)
+    near = np.minimum(near, query_vector.ceiling + WORD_MATCH * weight)
     relevant = relevance(near, weight, matches.searched).tolist()
     return {id_: Fit(similarities.get(id_), round(value, 6)) for id_, value in zip(ids, relevant, strict=True)}

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from pastchats_memory.text.words import FUNCTION_WORDS, WORD
+from pastchats_memory.text.words import WORD, is_function_word
 
 
 class QueryText(NamedTuple):
@@ -61,7 +61,7 @@ def weigh_term(word: str, rows: int, corpus: int, *, pasted: bool = False) -> Te
 
     The inverse document frequency is that of Lucene's BM25: ln(1 + (N - n + ½) / (n + ½)).
     """
-    importance = (FUNCTION_WORD if word in FUNCTION_WORDS else 1.0) * (PASTED_WORD if pasted else 1.0)
+    importance = (FUNCTION_WORD if is_function_word(word) else 1.0) * (PASTED_WORD if pasted else 1.0)
     return Term(word, rows, importance, importance * math.log(1 + (corpus - rows + 0.5) / (rows + 0.5)))
 
 

@@ -8,7 +8,7 @@ from functools import cache
 from pastchats_memory.text.data_file import read_words
 from pastchats_memory.text.identifiers import is_spaceless, separate_spaceless
 from pastchats_memory.text.lazy_pattern import LazyPattern
-from pastchats_memory.text.words import FUNCTION_WORDS, WORD
+from pastchats_memory.text.words import FUNCTION_WORDS, WORD, is_function_word
 
 NAME, PLAIN_WORD, COMMON_WORD = 1.0, 0.5, 0.25
 """Worth of a name or an identifier, of an unlisted word, and of a noun that many projects share; other listed words are worth 0."""
@@ -48,7 +48,7 @@ def topic_words(text: str) -> dict[str, float]:
         if _IDENTIFIER.search(token) and token.lower() not in _read_worths():
             worths[max(worths, key=len)] = NAME
         for part, worth in worths.items():
-            if part in quoted_words and part not in FUNCTION_WORDS and len(part) >= MIN_STEM:
+            if part in quoted_words and not is_function_word(part) and len(part) >= MIN_STEM:
                 found[part] = max(found.get(part, worth), PLAIN_WORD)
             elif worth:
                 found[part] = max(found.get(part, 0.0), worth)
@@ -94,7 +94,7 @@ def _rate_word(word: str, unlisted: float) -> float:
         for listed in _read_spaceless():
             word = word.replace(listed, "")
         return PLAIN_WORD * (len(word) // SPACELESS_WORD)
-    if word in FUNCTION_WORDS or word in _read_talk() or len(word) == 1:
+    if is_function_word(word) or word in _read_talk() or len(word) == 1:
         return 0.0
     if word.isdecimal():
         return COMMON_WORD if len(word) >= MIN_DIGITS else 0.0

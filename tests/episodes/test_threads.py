@@ -225,6 +225,42 @@ def test_a_measurement_that_rejects_the_attempt_goes_on_with_the_thread(memory: 
     assert [one.asked for one in first.before] == [talk[0][0]]
 
 
+def test_a_short_message_whose_answer_names_the_same_again_goes_on(memory: Memory, tmp_path: Path) -> None:
+    talk = (
+        ("The freezer of the dairy fails its target, have a look at cool.toml", "Its fan starts at 4 °C. I lowered it to 2."),
+        ("read it for two days: 9 kWh before, 9 now. so that's not it", "Then the gasket of the Liebherr leaks, and K4 runs for 20 hours."),
+        ("can we just glue a magnet on the lid", "That holds the lid, but the gasket of the Liebherr is torn below, so K4 would go on. Order the gasket FX12 from Veldhuis."),
+    )  # fmt: skip
+    memory.index([write_talk(tmp_path / "talk", "one", "2026-03-02", *talk)])
+    first, *_ = memory.recall("the freezer of the dairy fails its target").entries
+    assert "FX12" in (first.answered or "")
+
+
+def test_a_success_that_the_next_words_contradict_goes_on(memory: Memory, tmp_path: Path) -> None:
+    talk = (
+        ("The lamp of the stable flickers at night, see lamp.py", "The dimmer is off now in lamp.py, all 12 tests pass."),
+        ("deployed yesterday evening, and this morning it's dark again over the cows. they were awake btw", "Then mains dips do it. A capacitor holds the voltage now."),
+    )  # fmt: skip
+    memory.index([write_talk(tmp_path / "talk", "one", "2026-03-02", *talk)])
+    first, *_ = memory.recall("the lamp of the stable flickers").entries
+    assert "capacitor" in (first.answered or "")
+
+
+def test_last_words_that_nobody_answered_belong_to_what_they_praise(memory: Memory, tmp_path: Path) -> None:
+    folder = write_talk(tmp_path / "talk", "one", "2026-03-02", ("Move the hens to a coop", "The coop has a ramp now."))
+    last = {
+        "conversation_id": "one",
+        "project": "garden",
+        "role": "user",
+        "content": "every hen walks over Priya's ramp, gracias",
+    }
+    with (folder / "one.jsonl").open("a", encoding="utf-8") as file:
+        file.write(json.dumps(last | {"timestamp": "2026-03-02T09:00:00Z"}) + "\n")
+    memory.index([folder])
+    (only,) = memory.recall("which hen walks over Priya's ramp?").entries
+    assert "ramp now" in (only.answered or "")
+
+
 def test_a_program_that_runs_any_part_of_a_project_joins_nothing(memory: Memory, tmp_path: Path) -> None:
     double = (
         "Guests of the ferry are billed twice, run python manage.py list_twice",
@@ -283,6 +319,7 @@ def test_a_decision_that_the_user_adds_to_the_end_is_superseded_with_its_thread(
         ("and how do I undo that?", False),
         ("now it stops after a minute, still wrong", False),
         ("do the same for the other valve", False),
+        ("it was closed by the way", False),
     ],
 )
 def test_a_turn_to_another_thing_is_recognised(message: str, turns: bool) -> None:

@@ -38,12 +38,16 @@ from pastchats_memory.episodes.titles import TITLE_WIDTH, find_title
         pytest.param(["Fire the kiln\nat night"], "Fire the kiln at night", id="over a wrapped line"),
         pytest.param(["把窑炉的温度调高"], "把窑炉的温度调高", id="in a script without spaces"),
         pytest.param(
-            ["温度が高すぎる、朝まで待つ。夜に下げて"], "温度が高すぎる、朝まで待つ。", id="the first of a script without spaces"
+            ["温度が高すぎる、朝まで待つ。夜に下げて"],
+            "温度が高すぎる、朝まで待つ。",
+            id="the first of a script without spaces",
         ),
         pytest.param(["Agis en tant qu'expert du feu.\nAllume le four"], "Allume le four", id="below a role in French"),
         pytest.param(["Claude, du bist ein Töpfer.\nHeiz den Ofen"], "Heiz den Ofen", id="below a role with a name"),
         pytest.param([r"@\home\ada\kiln.log:7 what is the error?"], "what is the error?", id="behind an attached file"),
-        pytest.param(["[fire.py](src/fire.py) is slow at night"], "fire.py is slow at night", id="without a link's target"),
+        pytest.param(
+            ["[fire.py](src/fire.py) is slow at night"], "fire.py is slow at night", id="without a link's target"
+        ),
         pytest.param(
             ["## User Input\n\n```text\n\n```\n\nYou **MUST** consider it.", "Fire the kiln"],
             "Fire the kiln",

@@ -35,6 +35,13 @@ def make_task_hit(rank: int, relevance: float) -> Hit:
         pytest.param([make_hit(1, 0.4), make_hit(2, 0.3, "c2")], 1.0, False, id="two conversations do not agree"),
         pytest.param([make_hit(1, 0.4), make_hit(2, 0.3)], 0.7, False, id="a word is unknown"),
         pytest.param([make_hit(1, 0.2), make_hit(2, 0.1)], 1.0, False, id="agreement about little"),
+        pytest.param(
+            [*(make_hit(rank, 0.2) for rank in range(1, 8)), make_hit(8, 0.1, "c2")],
+            0.5,
+            True,
+            id="one conversation leads far",
+        ),
+        pytest.param([make_hit(rank, 0.2) for rank in range(1, 8)], 0.5, False, id="there is no other conversation"),
         pytest.param([make_task_hit(1, 0.6)], 1.0, False, id="a task alone needs more"),
         pytest.param([make_task_hit(1, 0.9)], 1.0, True, id="a very close task is enough"),
     ],

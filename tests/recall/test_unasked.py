@@ -55,13 +55,29 @@ def test_a_vague_prompt_gets_memories_of_its_own_project_only(demo_memory: Memor
 
 
 @pytest.mark.parametrize(
-    ("project", "named", "is_given"), [("garden", 0.1, True), ("site", 0.1, False), ("site", 0.2, True)]
+    ("project", "named", "is_given"), [("garden", 0.1, True), ("site", 0.1, False), ("site", 0.25, True)]
 )
 def test_nearness_alone_gives_no_memory_of_another_project(project: str, named: float, is_given: bool) -> None:
     hit = Hit(
         1, 1.0, 0.92, 14, 1, 0.6, "85", "prompt", "", "", "user", "x.jsonl", 3, "garden", "c", 0, None, {}, named=named
     )
     assert select_unasked([hit], 1.5, project) == ([hit] if is_given else [])
+
+
+@pytest.mark.parametrize(("project", "is_given"), [("garden", True), ("site", False)])
+def test_a_row_of_another_project_needs_a_share_of_what_the_prompt_names(project: str, *, is_given: bool) -> None:
+    hit = Hit(
+        1, 1.0, 0.92, 1, 1, 0.6, "85", "prompt", "", "", "user", "x.jsonl", 3, "garden", "c", 0, None, {}, named=0.6
+    )
+    assert select_unasked([hit], 12.0, project) == ([hit] if is_given else [])
+
+
+@pytest.mark.parametrize(("project", "is_given"), [("garden", True), ("site", False)])
+def test_a_row_of_another_project_of_unknown_nearness_needs_more_names(project: str, *, is_given: bool) -> None:
+    hit = Hit(
+        1, None, 1.0, 1, None, None, "85", "prompt", "", "", "user", "x.jsonl", 3, "garden", "c", 0, None, {}, named=1.4
+    )
+    assert select_unasked([hit], 3.0, project) == ([hit] if is_given else [])
 
 
 @pytest.mark.parametrize("query", ["hi", "thanks", "Good morning!", "谢谢"])

@@ -27,6 +27,7 @@ from pastchats_memory.text.topics import (
         ("why is next_attempt_at empty", {"attempt": NAME}),
         ("status 503 in step 2", {"503": COMMON_WORD}),
         ("删除郁金香", {"删除郁金香": PLAIN_WORD}),
+        ("upozornění na tulipány", {"upozornění": PLAIN_WORD, "tulipány": PLAIN_WORD}),
     ],
 )
 def test_names_count_most_and_words_of_any_work_count_nothing(text: str, worths: dict[str, float]) -> None:

@@ -8,9 +8,10 @@ from collections.abc import Iterable
 
 from pastchats_memory.model import Item
 from pastchats_memory.store.outcomes import OPENING
+from pastchats_memory.text.data_file import read_words
 from pastchats_memory.text.identifiers import blank_spaceless, ngrams
 from pastchats_memory.text.instruction import find_instruction
-from pastchats_memory.text.lazy_pattern import LazyPattern
+from pastchats_memory.text.lazy_pattern import LazyPattern, read_pattern
 from pastchats_memory.text.words import FUNCTION_WORDS, words
 
 MIN_SHARED_WORDS = 3
@@ -34,35 +35,17 @@ _FILE = LazyPattern(r"(?<![\w./-])[\w./-]*\w\.[a-z][a-z0-9]{0,4}(?![\w.])|(?<!\S
 _SUFFIX = LazyPattern(r"(?<=\w)\.[a-z][a-z0-9]{0,4}\Z")
 _SENTENCE = LazyPattern(r"(?:\A|[.!?:\n])\W*\Z")
 _PLAIN = LazyPattern(r"[A-Za-z]?[a-z]+\Z")
-_LEADS_TO_NAME = frozenset(
-    "a all an and any as at by called every for from in into its my named of on or our per the their this that to under with your".split()  # noqa: SIM905 - one string is shorter
-)
-"""Words before a name, rather than before an action."""
-_ERROR = LazyPattern(
-    r"""
-    ^[^\n]{0,200}?(?:
-        \b\w*(?:[Ee]rror|[Ee]xception)\b
-        |\b(?:FAIL|FAILED|fatal|panic|refused|waiting\ for|not\ found|no\ such)\b
-        |✘|✕|×|^[ \t]*+\d+\)[ ]
-    )[^\n]{0,200}$""",
-    re.MULTILINE | re.VERBOSE,
-)
+_WORDS = read_words(__file__, "problem_words.txt")
+_LEADS_TO_NAME = frozenset(_WORDS["leads-to-name"].split())
+_ERROR = read_pattern(__file__, "error-line", re.MULTILINE)
 _SPECIFIC = LazyPattern(r"['\"`][^'\"`\n]{3,}['\"`]|\w\.[a-z]{1,5}\b|::|\w/\w")
 """Parts that distinguish an error from others of its kind: a quotation, a file, a test, a path."""
 _FURTHER_READING = LazyPattern(r"https?://(?!localhost|127\.)|\blogs?\b", re.IGNORECASE)
 """Links that a program prints below every error."""
 _COUNTS = LazyPattern(r"\d+(?:\.\d+)?")
 _PART = LazyPattern(r"[A-Z]?[a-z0-9]{2,}|[A-Z]{2,}(?![a-z])")
-_ERROR_WORDS = frozenset(
-    """error errors exception fail failed failing failure fix found make no not of please run spec test tests the undefined waiting why js py ts tsx go rs src
-    line file module name type value""".split()  # noqa: SIM905 - as above
-)
-"""Words in errors of every kind."""
-_GO_WORDS = frozenset(
-    """ahead also apply change changes continue fix go help hello hi implement keep let make need next ok okay please proceed retry
-    run start thank thanks try update want work works yeah yes""".split()  # noqa: SIM905 - as above
-)
-"""Words that request work without naming it."""
+_ERROR_WORDS = frozenset(_WORDS["of-errors"].split())
+_GO_WORDS = frozenset(_WORDS["of-requests"].split())
 
 
 def extract_subject(request: str) -> frozenset[str]:

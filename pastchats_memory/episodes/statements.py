@@ -4,7 +4,7 @@ import re
 
 from pastchats_memory.episodes.supersession import find_replacements
 from pastchats_memory.text.instruction import find_instruction
-from pastchats_memory.text.lazy_pattern import LazyPattern
+from pastchats_memory.text.lazy_pattern import LazyPattern, read_pattern
 from pastchats_memory.text.pasted import split_paste
 from pastchats_memory.text.topics import measure_topic
 
@@ -16,18 +16,7 @@ LAST_CHARACTERS = 3000
 """Characters at the end of an answer that say what is left."""
 
 _SENTENCE = LazyPattern(r"(?<=[.!?;。！？])\s+|\n+")
-_DECIDES = LazyPattern(
-    r"""
-      \b(?:from\ now\ on|from\ here\ on|going\ forward|for\ good)\b
-    | \bdecision\b\s*(?:is\b|:)  |  \b(?:i|we)(?:'ve|\ have)?\ (?:now\ )?(?:decided|settled\ on|agreed\ (?:on|to))\b
-    | \b(?:we|i)(?:'ll|\ will|'re\ going\ to|\ are\ going\ to)\ (?:only\ )?(?:use|go\ with|stick\ (?:to|with)|stay\ (?:on|with)|keep|drop)\b
-    | \b(?:let's|lets|let\ us)\ (?:not\ )?(?:use|go\ with|stick\ (?:to|with)|stay\ (?:on|with)|keep|drop|switch\ to|move\ to)\b
-    | \b(?:do\ not|don't|never|always)\ use\b  |  \bno\ longer\b  |  \b(?:are|is)\ out\b  |  \bnot\b[^.!?\n]{0,60}\ any\ ?more\b
-    | \b(?:ab\ jetzt|wir\ nehmen|à\ partir\ de\ maintenant|a\ partir\ de\ ahora|de\ agora\ em\ diante)\b
-    | 从现在开始|以后都|今后|不再使用|これから(?:は|も)|今後は
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
+_DECIDES = read_pattern(__file__, "decides", re.IGNORECASE)
 _RULES = LazyPattern(
     r"\b(?:never|always|must|only|do not|don't|instead of|rather than|make sure|prefer)\b", re.IGNORECASE
 )
@@ -36,15 +25,7 @@ _UNDECIDED = LazyPattern(
     r"|\b(?:if|maybe|perhaps|might|what\ if|whether|wonder)\b",
     re.IGNORECASE,
 )
-_LEFT_OPEN = LazyPattern(
-    r"""
-      \bstill\ (?:open|missing|to\ do|needs?\b|has\ to|have\ to|fails?|failing|broken|unsolved)
-    | \bremain(?:s|ing)\ (?:open|to\ be|issues?|work|tasks?|failures?|errors?)  |  \bleft\ to\ do\b  |  \bunfinished\b
-    | \bnot\ (?:yet\ )?(?:done|implemented|finished|fixed|wired|solved|resolved)\b  |  \b(?:could\ not|couldn't|was\ not\ able\ to)\b
-    | \b(?:haven't|have\ not|hasn't|has\ not)\ (?:yet\ )?(?:been\ )?(?:done|implemented|finished|fixed|tested|started)\b
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
+_LEFT_OPEN = read_pattern(__file__, "left-open", re.IGNORECASE)
 
 
 def is_decision(request: str) -> bool:

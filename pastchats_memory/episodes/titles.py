@@ -11,7 +11,7 @@ from pastchats_memory.store.outcomes import OPENING
 from pastchats_memory.text.display import one_line
 from pastchats_memory.text.identifiers import is_foreign
 from pastchats_memory.text.instruction import parse_template
-from pastchats_memory.text.lazy_pattern import LazyPattern
+from pastchats_memory.text.lazy_pattern import LazyPattern, read_pattern
 from pastchats_memory.text.pasted import split_paste
 from pastchats_memory.text.topics import is_small_talk, measure_topic
 from pastchats_memory.text.truncate import keep_head
@@ -33,15 +33,7 @@ LEAST_WORDS, LEAST_OF_TITLE = 2, 3
 
 _UUID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
 _PLACEHOLDERS = frozenset({"new chat", "new session", "new conversation", "new agent", "new thread", "untitled chat"})
-_ADDED = LazyPattern(
-    r"""
-      <(?P<tag>[a-z][a-z_-]{2,40})(?:\s[^<>]{0,200})?>.*?(?:</(?P=tag)>|\Z)                # what a client adds
-    | !?\[(?:image|pasted\ text|document|file|attachment|request\ interrupted)\b[^\[\]\n]{0,120}\](?:\([^()\n]{0,300}\))?
-    | ^[ \t]*(?:---+|===+|\*\*\*+)[ \t]*$
-    | \A\s*(?:\[SUGGESTION\ MODE\b | The\ following\ is\ the\ Codex\ agent\ history\b).*     # a client asks in its own name
-    """,
-    re.VERBOSE | re.DOTALL | re.MULTILINE | re.IGNORECASE,
-)
+_ADDED = read_pattern(__file__, "added-by-client", re.DOTALL | re.MULTILINE | re.IGNORECASE)
 _OWN_WORDS = LazyPattern(
     r"</?(?:user_query|user-query|user_message|user_input|user_request|channel|task|prompt)(?: [^<>]{0,200})?>"
 )
@@ -55,20 +47,7 @@ _NAMED_FILES = LazyPattern(r"\A(?:@[^\s@]+\s+)+(?=\S+\s|[^\x00-\x7f])", 0, ("@",
 """Files that a client attaches, before what is asked about them."""
 _MARKS = LazyPattern(r"^(?:[ \t]*(?:[-*+•>]|\#{1,6}|\d{1,3}[.)])[ \t]+)+")
 _HEADING = LazyPattern(r"[ \t]*(?:\#{1,6}[ \t]|(?:\*\*[^*]+\*\*|__[^_]+__):?[ \t]*\Z)|.*[:：]\W*\Z", re.DOTALL)
-_NO_WORDS = LazyPattern(
-    r"""[ \t]*+(?:
-        [!$%][ \t]*\S | .*(?:;[ ]do\b|\ &&\ |\$\()              # a command for the shell
-      | (?:@|\.{0,2}[/\\]|~[/\\]|[A-Za-z]:[/\\]|https?://)\S*[ \t]*\Z       # a path, a link
-      | [A-Za-z]:\\[^.?!]*\Z | [\[{]\s*["{\[]                              # a path of Windows with blanks, JSON
-      | (?:\w+[ ]){0,2}(?:conversation|session|chat)[ ](?:transcript|log|export|history)\b   # the heading of a copy
-      | (?:\w+,\ )?(?:(?:you\ are|act\ as|you're)\ (?:an?|the|my|in)\b | agis\ (?:en\ tant\ que?|comme)\b | tu\ es\ une?\b
-        | du\ bist\ eine?\b | act[úu]a\ como\b | eres\ una?\b | aja\ como\b | você\ é\ uma?\b | agisci\ come\b | sei\ un\b
-        | (?:请?你(?:现在)?是|あなたは|당신은))                        # a role for the model
-      | caveat:\ the\ messages\ below
-      | this\ session\ is\ being\ continued
-    )""",
-    re.VERBOSE | re.IGNORECASE,
-)
+_NO_WORDS = read_pattern(__file__, "no-words", re.IGNORECASE)
 _WORD = LazyPattern(r"[^\W\d_]{2,}")
 _PLAIN_WORD = LazyPattern(r"[(\"'“‘*_`«„@]*[^\W\d_][^\W_]*(?:['’-][^\W_]+)*[^\w/\\({\[=]*\Z")
 _EMPHASIS = LazyPattern(r"(?<!\w)[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}(?!\w)|`")

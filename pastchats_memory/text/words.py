@@ -5,14 +5,7 @@ from functools import cache
 
 from pastchats_memory.text.data_file import read_words
 
-FUNCTION_WORDS = frozenset(
-    """a about above after again against all am an and any are as at be because been before being below between both but
-    by can could d did do does doing don down during each few for from further had has have having he her here him his
-    how i if in into is isn it its just ll m may me might more most must my no nor not now of off on once only or other
-    our out over own re s same shall she should so some such t than that the their them then there these they this
-    those through to too under until up us ve very was we were what when where which while who whom whose why will with
-    would you your""".split()  # noqa: SIM905 - a list of 130 strings would fill a page
-)
+FUNCTION_WORDS = frozenset(read_words(__file__, "function_words.txt")["english"].split())
 
 FIRST_PERSON = frozenset({"i", "me", "mine", "my", "myself", "our", "ours", "us", "we"})
 """Words by which a question speaks of the person who asks."""

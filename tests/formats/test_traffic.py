@@ -31,6 +31,13 @@ def test_a_patch_that_a_shell_applies_is_a_change_of_its_files(command):
     assert call.command == ""
 
 
+@pytest.mark.parametrize(
+    "command", [["bash", "-lc", "ls src"], ["powershell.exe", "-NoLogo", "-NoProfile", "-Command", "ls src"]]
+)
+def test_the_shell_around_a_command_is_left_out(command):
+    assert parse_call("shell", {"command": command}).command == "ls src"
+
+
 def test_an_answer_that_only_begins_as_json_is_kept_as_it_is():
     assert parse_result('{"output": torn').text == '{"output": torn'
 

@@ -131,11 +131,11 @@ def call_from_json(value: object) -> ToolCall:
 
 
 def _shell_text(value: object) -> str:
-    """Return the shell text of `"ls"` or `["bash", "-lc", "ls"]`."""
+    """Return the shell text of `"ls"`, `["bash", "-lc", "ls"]` or `["powershell.exe", "-NoProfile", "-Command", "ls"]`."""
     if isinstance(value, list):
         words = [word for word in value if isinstance(word, str)]
-        shell = len(words) > 2 and words[1].startswith("-") and words[1].endswith("c")  # noqa: PLR2004 - shell, `-c`, text
-        return words[-1] if shell else " ".join(words)
+        is_shell = len(words) > 2 and words[1].startswith("-") and words[1].endswith("c")  # noqa: PLR2004 - shell, `-c`, text
+        return words[-1] if is_shell or "-command" in map(str.lower, words[1:-1]) else " ".join(words)
     return text_of(value)
 
 

@@ -42,13 +42,13 @@ def make_picture() -> str:
         block = memory.recall(QUESTION, outcome="worked", limit=1)
         first = memory.show(str(block.hits[0].id), 50)
     entry = block.entries[0]
-    spoken = [(one.role, one.content) for one in first if one.role in ("user", "assistant")]
+    turns = [(one.role, one.content) for one in first if one.role in ("user", "assistant")]
     before = [
         (f"{'you' if role == 'user' else 'agent'}: ", text, "user" if role == "user" else "")
-        for role, text in spoken[:6]
+        for role, text in turns[:6]
     ]
     after = [
-        ("you: ", spoken[0][1], "user"),
+        ("you: ", turns[0][1], "user"),
         ("memory: ", f"{entry.title} · {entry.outcome.verdict}", "good"),
         ("ended: ", entry.answered or "", "good"),
         *(("before it: ", one.answered, "bad") for one in entry.before[-2:]),

@@ -118,7 +118,7 @@ def make_home(folder: Path, home: Path) -> None:
             name = path.relative_to(repository).as_posix()
             place = next((place for start, place in HOMES.items() if name.startswith(start)), None)
             if place == ".codex" and path.name.startswith("rollout-"):
-                target = home / ".codex" / "sessions" / repository.name / path.name
+                target = home.joinpath(".codex", "sessions", *path.name[8:18].split("-"), path.name)
             elif place is not None and place != ".codex":
                 target = home / place / name.removeprefix(".claude/projects/")
             else:

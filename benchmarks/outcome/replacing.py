@@ -12,10 +12,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from pastchats_memory.episodes.supersession import find_replacements, replaces
+from pastchats_memory.episodes.supersession import supersedes
 
 TABLE = Path(__file__).with_suffix(".tsv")
-PARTS = ("build", "untouched", "second", "plain", "plain_untouched", "plain_second")
+PARTS = (
+    "build", "untouched", "second", "plain", "plain_untouched", "plain_second", "everyday", "everyday_untouched",
+)  # fmt: skip
+LEARNED = ("build", "second", "plain", "plain_second")
+"""Parts that the model learns."""
 
 
 class Wording(NamedTuple):
@@ -28,8 +32,8 @@ class Wording(NamedTuple):
 
     @property
     def is_known(self) -> bool:
-        """Check whether the rules say that it replaces the earlier one."""
-        return any(replaces(one, self.earlier, "Done.") for one in find_replacements(self.later))
+        """Check whether the model says that it replaces the earlier one."""
+        return supersedes(self.later, self.earlier, "Done.")
 
 
 def wordings(part: str) -> Iterator[Wording]:

@@ -139,14 +139,14 @@ def make_digest(
     }
     shown = {name: found[-limit:] for name, found in sections.items()}
     cited = _cite(database, {one.question_id: one for found in shown.values() for one in found}.values())
-    successors = find_successors(database, [*shown["worked"], *shown["decided"]], considered)
+    successors = find_successors(database, [*shown["worked_on"], *shown["worked"], *shown["decided"]], considered)
     lines = [
         DigestLine(
             name,
             one.conversation[0],
             _name(database, one, of_episode=name != "worked_on"),
             cited[one.question_id],
-            replaced_by="" if name == "worked_on" else successors.get(one.question_id, ""),
+            replaced_by=successors.get(one.question_id, ""),
         )
         for name, found in shown.items()
         for one in found

@@ -2,7 +2,6 @@
 
 import re
 
-from pastchats_memory.episodes.supersession import find_replacements
 from pastchats_memory.text.instruction import find_instruction
 from pastchats_memory.text.lazy_pattern import LazyPattern, read_pattern
 from pastchats_memory.text.pasted import split_paste
@@ -29,10 +28,10 @@ _LEFT_OPEN = read_pattern(__file__, "left-open", re.IGNORECASE)
 
 
 def is_decision(request: str) -> bool:
-    """Return whether a short request settles something that it names, or puts one thing in the place of another."""
+    """Return whether a short request settles something that it names."""
     if len(split_paste(find_instruction(request)).typed) > LONGEST_DECISION:
         return False
-    return any(one.old and one.news for one in find_replacements(request)) or bool(find_decisions(request))
+    return bool(find_decisions(request))
 
 
 def find_decisions(request: str) -> list[str]:

@@ -1,222 +1,249 @@
-"""Find requests that supersede an earlier decision on the same subject. Pure.
+"""Find later requests that supersede an earlier decision on the same subject. Pure.
 
-A wrong *superseded* is worse than none. Statements that deny, ask, compare, quote, report or hope supersede nothing, and a
-name that two requests share is no subject.
+A linear model reads each sentence of the later request. It sees cues ("now", "if", "instead"), whatever their language, and which words the
+earlier text has too. `scripts/train_supersession.py` writes its weights. A wrong *superseded* is worse than none.
 """
 
 import re
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import NamedTuple
+from itertools import combinations, pairwise
+from math import exp
+from os.path import commonprefix
+from typing import Literal, NamedTuple, get_args
 
-from pastchats_memory.text.data_file import read_data, read_parts
-from pastchats_memory.text.identifiers import LAST_LATIN, blank_spaceless, ngrams
+from pastchats_memory.text.data_file import read_words
+from pastchats_memory.text.identifiers import is_spaceless, separate_spaceless
 from pastchats_memory.text.instruction import find_instruction
 from pastchats_memory.text.lazy_pattern import LazyPattern
-from pastchats_memory.text.words import FUNCTION_WORDS, fold_case
+from pastchats_memory.text.pasted import split_paste
+from pastchats_memory.text.sentences import split_sentences
+from pastchats_memory.text.words import FUNCTION_WORDS
 
+SentenceKind = Literal["changes", "decides", "other"]
+"""`changes`: one thing takes the place of another. `decides`: a choice is made. `other`: it asks, compares, reports, or is about other work."""
+KINDS: tuple[SentenceKind, ...] = get_args(SentenceKind)
+WEIGHTS, SCALE, BUCKETS = "supersession_weights.txt", 64, 4096
+"""File of whole multiples of weights, the multiple, and the number of features onto which cues are hashed. A constant comes first."""
+SURE = 0.65
+"""Least probability of a sentence that changes something."""
 MAX_SCANNED = 2000
 """Characters of a request, and of an answer."""
-MIN_SHARED = 0.5
-"""Share of the words of the shorter subject. Both subjects must share more."""
-MAX_SHORT_WORD, STEM, SHORT_STEM = 3, 7, 4
-"""Letters: an ending belongs to a word so short; words with an equal stem are the same. Cyrillic and Greek words inflect more."""
-ENDINGS = ("ing", "ed", "es", "s", "e")
+MIN_SHARED, MIN_SHARE, LONG_WORD = 2, 0.5, 12
+"""Words that both subjects share, and their share in the shorter one. A word of so many letters is mostly a compound and counts as two."""
+MIN_STEM, MIN_STEM_SHARE = 4, 0.6
+"""Letters with which two forms of a word begin, and their share in the longer form."""
+IGNORED, START, MAX_PHRASE = "ignored", "^", 4
+"""Name of the words that mean nothing by themselves, what stands before the first word, and words of a cue."""
+SHARED, NUMBER, UNKNOWN = "X", "0", "N"
+"""Stand for a word of the earlier text, a number, and another word without a cue."""
+STRONG = frozenset({"now", "from", "since", "nomore", "out", "replace", "move", "instead", "change", "only", "decide"})
+"""A sentence that changes something has one of these cues."""
+SUBJECTS = frozenset({"", NUMBER, "others", "bug", "do"})
+"""Cues whose words may be the subject: "customer", "error", "test". If the earlier text has the word, it is one."""
+REVERSAL = frozenset({"replace", "decide"})
+"""Cues of a sentence that says in so many words that it replaces a decision. One word of its subject is enough."""
+UNDECIDED, UNDECIDED_REACH = frozenset({"ask", "bad", "bug", "maybe", "if", "think"}), 3
+"""Cues of sentences that decide nothing, and the number of first words among which they count."""
+
+_QUOTED = LazyPattern(
+    r"```.*?(?:```|\Z)|^[ \t]*+>[^\n]*$|\"[^\"\n]{0,300}\"|“[^”\n]{0,300}”|«[^»\n]{0,300}»|„[^“”\n]{0,300}[“”]|「[^」\n]{0,300}」",
+    re.DOTALL | re.MULTILINE,
+)
+_TOKEN = LazyPattern(r"[^\W_](?:[\w.+#@/’'-]*\w)?|[?？!！]|[,，、:;；.。](?=\s|\Z)")
+_NO_HIRAGANA = LazyPattern(r"[^ぁ-ゟ]+")
+QUESTION_MARKS = ("?", "？")
+_TO_ASCII = {"？": "?", "！": "!", "，": ",", "、": ",", "；": ";", "。": "."}
 
 
-def _load_pattern(name: str) -> LazyPattern:
-    """Return an expression of `supersession.toml`, which is read when it is first needed."""
+class _Cues(NamedTuple):
+    phrases: dict[tuple[str, ...], str]
+    beginnings: dict[str, str]
+    spaceless: dict[str, str]
 
-    def read() -> str:
-        data = read_data(__file__, "supersession.toml")
-        parts = {
-            f"%{part.upper()}%": data[part] for part in ("name", "names", "name_end", "subject", "latin", "explicit")
-        }
-        return str(re.sub("|".join(parts), lambda found: parts[found[0]], data[name]))
 
-    return LazyPattern(read, re.IGNORECASE | re.VERBOSE)
+class CuedWord(NamedTuple):
+    """A word, a phrase or a mark of a sentence."""
+
+    text: str
+    cue: str
+    """Empty for a word without one."""
 
 
 @cache
-def _load_words(name: str) -> frozenset[str]:
-    """Return a list of words, and all function words."""
-    listed = read_data(__file__, "supersession.toml")[name]
-    return FUNCTION_WORDS.union(listed, map(_stem, listed))
+def _read_cues() -> _Cues:
+    found = _Cues({}, {}, {})
+    for cue, listed in read_words(__file__, "supersession_words.txt").items():
+        for phrase in listed.replace("\n", " ").split(", "):
+            if is_spaceless(phrase):
+                found.spaceless.setdefault(phrase, cue)
+            elif phrase.endswith("*"):
+                found.beginnings.setdefault(phrase[:-1], cue)
+            else:
+                found.phrases.setdefault(tuple(phrase.split()), cue)
+    return found
 
 
-_FENCE = LazyPattern(r"```.*?(?:```|\Z)|^[ \t]*+>[^\n]*$", re.DOTALL | re.MULTILINE)
-_QUOTED = _load_pattern("quoted")
-_SENTENCE = LazyPattern(r"[^.!?;。！？；\n]+(?:[.!?;](?!\s|\Z)[^.!?;。！？；\n]*)*[.!?;。！？；]*")
-_CLAUSE = LazyPattern(r"(?<![,:–—()])[,:–—()]++(?=\s|\Z)|[，、]|\s(?:and|because|since|but|so that)\s")
-_NO_PAIR = LazyPattern(r"[ぁ-ゖ改用使換换成从從不再了的到在把和与與将將请請現现已存放]+|変更|移行")
-_TOKEN = LazyPattern(r"[\w.@][\w.+#@/-]*")
-_VERSIONED = LazyPattern(
-    r"(?<![\w./-])([A-Za-z][A-Za-z+#.-]{0,30}?)(?:[ :@=-]| (?:to|version) )v?(\d+(?:\.\d+)*)(?![\w.:-]*\w)"
-)
-WAYS = (
-    "replaces", "moves_away", "away_from", "instead_of", "not_in", "drops", "is_out", "not_any_more", "is_reversed", "foreign_drops", "foreign_is_out",
-    "foreign_moves", "spaceless_drops", "spaceless_is_out",
-)  # fmt: skip
-_PUT_ASIDE = [_load_pattern(way) for way in WAYS]
-"""Ways to put a thing aside, each with its name."""
-_UNNAMED = _load_pattern("unnamed")
-_EXPLICIT = _load_pattern("explicit")
-VERSION_CUES = (
-    "switch", "upgrade", "bump", "move", "go", "update", "migrate", "require", "pin", "raise", "downgrade", "use", "set",
-)  # fmt: skip
-"""Verbs that set a version, as folded texts."""
-_RAISES = LazyPattern(rf"\b(?:{'|'.join(VERSION_CUES)})(?:s|d|ing)?\b", re.IGNORECASE)
-_ADOPTS = _load_pattern("adopts")
-_NEW = _load_pattern("new")
-_PLACED = LazyPattern(
-    r"\b(?:for|in|on)\s+(?=(?:(?:the|a|an|our|their|plain)\s+)*`?([\w.@][\w.+#@/-]*(?:\s+\w[\w.+#-]*)?))", re.IGNORECASE
-)
-"""Phrases that lead to its name, or to its purpose."""
-
-_INQUIRES = _load_pattern("inquires")
-_POLITE = LazyPattern(r"\W*(?:\w+\W+){0,2}(?:can|could|would|will) you\b", re.IGNORECASE)
-_UNDECIDED = _load_pattern("undecided")
-_STAYS = _load_pattern("stays")
-_IT = frozenset({"it", "that", "them", "this", "these", "those", "with"})
+@cache
+def _read_weights() -> list[list[int]]:
+    listed = read_words(__file__, WEIGHTS)
+    return [[*map(int, listed[kind].split())] for kind in KINDS]
 
 
-class Replacement(NamedTuple):
-    """Something that a sentence of a request puts aside."""
+@lru_cache(maxsize=2048)
+def split_tokens(sentence: str) -> tuple[CuedWord, ...]:
+    """Return the words and marks of a sentence with their cues, without function words."""
+    words = [word.lower().replace("’", "'") for word in _TOKEN.findall(separate_spaceless(sentence))]
+    return tuple(_find_cues([START, *words]))
 
-    old: str
-    """Its name in lower case; empty if it has none."""
-    news: frozenset[str]
-    """Words that are probably the name of its successor."""
-    placed: frozenset[str]
-    """Words that may be the name or the purpose of its successor."""
-    clauses: tuple[frozenset[str], ...]
-    """Subjects of its clauses; empty without a subject."""
-    mentioned: frozenset[str]
-    """Every word of the request."""
-    version: str = ""
-    """The new version, if only the version changes."""
-    is_explicit: bool = False
-    """Whether it says in so many words that it replaces an earlier decision."""
+
+def _find_cues(words: Sequence[str]) -> Iterator[CuedWord]:
+    cues = _read_cues()
+    place = 0
+    while place < len(words):
+        word = words[place]
+        parts = (tuple(words[place : place + size]) for size in range(MAX_PHRASE, 0, -1))
+        phrase = next((one for one in parts if one in cues.phrases), ())
+        place += len(phrase) or 1
+        if phrase and cues.phrases[phrase] != IGNORED:
+            yield CuedWord(" ".join(phrase), cues.phrases[phrase])
+        if phrase or word == START:
+            continue
+        if is_spaceless(word):
+            yield from _split_spaceless(word, cues.spaceless)
+        elif not word[0].isalnum():
+            yield CuedWord("", _TO_ASCII.get(word, word))
+        elif word[0].isdigit():
+            yield CuedWord(word, NUMBER)
+        elif word not in FUNCTION_WORDS:
+            beginnings = (word[:size] for size in range(len(word), 1, -1))
+            yield CuedWord(word, next((cues.beginnings[one] for one in beginnings if one in cues.beginnings), ""))
+
+
+def _split_spaceless(run: str, cues: Mapping[str, str]) -> Iterator[CuedWord]:
+    """Yield the listed parts of a run, the longest first, and what is between them."""
+    longest = max(map(len, cues))
+    start = place = 0
+    while place < len(run):
+        parts = (run[place : place + size] for size in range(longest, 0, -1))
+        part = next((one for one in parts if one in cues), "")
+        if part and start < place:
+            yield CuedWord(run[start:place], "")
+        place += len(part) or 1
+        if part:
+            yield CuedWord(part, cues[part])
+            start = place
+    if start < place:
+        yield CuedWord(run[start:], "")
+
+
+def list_marks(tokens: Iterable[CuedWord], subject: Iterable[str] = ()) -> list[str]:
+    """Return a cue or another mark for each word; those that belong to a subject have a mark of their own."""
+    marks: list[str] = []
+    for token in tokens:
+        is_shared = token.cue in SUBJECTS and token.text and any(_is_same(token.text, word) for word in subject)
+        mark = SHARED if is_shared else token.cue or UNKNOWN
+        if marks[-1:] != [mark]:
+            marks.append(mark)
+    return marks[:-1] if marks[-1:] == ["."] else marks
+
+
+def make_features(marks: Sequence[str]) -> set[int]:
+    """Return the numbers of the features: marks, sequences of two and three, with and without other words, and pairs."""
+    names = {f"mark {mark}" for mark in marks} | {f"first {mark}" for mark in marks[:1]}
+    for row in (["^", *marks, "$"], ["^", *(mark for mark in marks if mark.isalpha() and mark != UNKNOWN), "$"]):
+        names.update(map(" ".join, pairwise(row)))
+        names.update(map(" ".join, zip(row, row[1:], row[2:], strict=False)))
+    meaningful = sorted({mark for mark in marks if mark.isalnum() or mark == "?"} - {UNKNOWN})
+    names.update(map("&".join, combinations(meaningful, 2)))
+    return {zlib.crc32(name.encode()) % BUCKETS + 1 for name in names}
+
+
+def estimate(marks: Sequence[str]) -> dict[SentenceKind, float]:
+    """Return the probability of each kind of sentence."""
+    features = make_features(marks)
+    length = len(features) ** 0.5
+    sums = [(row[0] + sum(row[one] for one in features) / length) / SCALE for row in _read_weights()]
+    shares = [exp(one - max(sums)) for one in sums]
+    return {kind: share / sum(shares) for kind, share in zip(KINDS, shares, strict=True)}
+
+
+def list_changes(request: str) -> list[str]:
+    """Return the sentences of a request, without its quotations, that may put one thing in the place of another."""
+    return list(filter(_may_change, _list_sentences(request)))
 
 
 @lru_cache(maxsize=512)
-def find_replacements(request: str) -> tuple[Replacement, ...]:
-    """Return what a request replaces; empty without such a decision."""
-    text = find_instruction(request)[:MAX_SCANNED]
-    if not _has_cue(text):
-        return ()
-    text = _QUOTED.sub(" ", _FENCE.sub("\n", text))
-    if _STAYS.search(text):
-        return ()
-    sentences = _SENTENCE.findall(text)
-    found = [(place, *one) for place, sentence in enumerate(sentences) for one in _find_put_aside(sentence)]
-    if not found:
-        return ()
-    news, placed = (_find_names(pattern, text) for pattern in (_NEW, _PLACED))
-    mentioned = frozenset(_tokens(text))
-
-    def describe(place: int, old: str, version: str) -> Replacement:
-        is_explicit = _EXPLICIT.search(sentences[place]) is not None
-        # "This replaces the rule." is about what it follows
-        about = "".join(sentences[max(0, place - is_explicit) : place + 1])
-        subjects = (_extract_subject(clause, {*old.split(), version}) for clause in _CLAUSE.split(about))
-        clauses = tuple(subject for subject in subjects if subject)
-        return Replacement(old, news - {old}, placed, clauses, mentioned, version, is_explicit)
-
-    return tuple(describe(*one) for one in found)
+def _list_sentences(request: str) -> tuple[str, ...]:
+    typed = split_paste(find_instruction(request)).typed[:MAX_SCANNED]
+    return tuple(split_sentences(_QUOTED.sub(" ", typed)))
 
 
-def _has_cue(text: str) -> bool:
-    """Return False for most requests: they have no word of those that put something aside."""
-    folded = fold_case(text)
-    return any(cue in folded for cue in read_parts(__file__, "supersession_words.txt", "cues")) or (
-        any(map(str.isdigit, folded)) and any(cue in folded for cue in VERSION_CUES)
-    )
+def _may_change(sentence: str) -> bool:
+    cues = {token.cue for token in split_tokens(sentence)}
+    is_question = sentence.endswith(QUESTION_MARKS) and "polite" not in cues
+    return not is_question and not STRONG.isdisjoint(cues)
 
 
-def _find_put_aside(sentence: str) -> Iterator[tuple[str, str]]:
-    """Yield the things that a sentence puts aside, or a product and its version."""
-    if (_INQUIRES.match(sentence) or sentence.rstrip().endswith("?")) and not _POLITE.match(sentence):
-        return
-    found = [
-        (match.start(), match["old"].lower().rstrip("."))
-        for pattern in _PUT_ASIDE
-        for match in pattern.finditer(sentence)
-    ]
-    found += [(match.start(), "") for match in _UNNAMED.finditer(sentence)]
-    for start, name in found:
-        if not _UNDECIDED.search(sentence, 0, start) and (name in _IT or name not in FUNCTION_WORDS):
-            yield ("" if name in _IT else name), ""
-            if " " in name:
-                yield name.split()[-1], ""
-    raised = _RAISES.search(sentence)
-    if raised and not _UNDECIDED.search(sentence, 0, raised.start()):
-        for match in _VERSIONED.finditer(sentence, raised.start()):
-            product = match[1].lower()
-            if product not in _load_words("no_product"):
-                yield product, match[2]
+def supersedes(later: str, request: str, answer: str = "") -> bool:
+    """Return whether a later request changes what a request, or its answer, decided on the same subject."""
+    sentences = _list_sentences(later)
+    changes = [(place, sentence) for place, sentence in enumerate(sentences) if _may_change(sentence)]
+    if not changes:
+        return False
+    decided = list(filter(_may_decide, _list_sentences(request) + _list_sentences(answer)))
+    for place, change in changes:
+        # "Jenkins is dead. The nightly tests run on Buildkite." names its subject in the next sentence.
+        near = [token for one in sentences[max(0, place - 1) : place + 2] for token in split_tokens(one)]
+        if any(_changes(change, list_subject(near), one) for one in decided):
+            return True
+    return False
 
 
-def replaces(one: Replacement, request: str, answer: str) -> bool:
-    """Return whether a request of the same subject, or its answer, chose the replaced thing."""
-    request, answer = find_instruction(request)[:MAX_SCANNED], answer[:MAX_SCANNED]
-    own = _extract_subject(request, set(one.old.split()))
-    clauses = [clause for about in one.clauses if (clause := about - (one.news - own))]
-    significant = [clause for about in clauses if (clause := about - (one.placed - own))]
-    is_shared = any(len(clause & own) > MIN_SHARED * min(len(clause), len(own)) for clause in significant)
-    if one.version:
-        others = {number for name, number in _VERSIONED.findall(request) if name.lower() == one.old}
-        is_other = bool(others) and one.version not in others and one.old in _find_choices(request)
-        return is_other and (is_shared or not clauses)
-    if one.old:
-        chosen = _find_choices(request) | (_find_choices(answer) if clauses else set())
-        is_chosen = one.old in chosen or one.old.removesuffix("s") in chosen
-        return is_chosen and (is_shared if clauses else bool(one.news or one.placed))
-    names = _find_choices(request, names_only=not one.is_explicit) - one.news
-    if one.is_explicit:
-        return is_shared and (bool(names) or any(len(clause & own) > 1 for clause in significant))
-    if names & one.mentioned:
-        return is_shared
-    return bool(names) and bool(one.news - own) and any(clause <= own for clause in significant)
+def _may_decide(sentence: str) -> bool:
+    cues = {token.cue for token in split_tokens(sentence)[:UNDECIDED_REACH]}
+    return not sentence.endswith(QUESTION_MARKS) and UNDECIDED.isdisjoint(cues)
 
 
-def _find_names(pattern: LazyPattern, text: str) -> frozenset[str]:
-    return frozenset(
-        _stem(word) for match in pattern.finditer(text) for word in _tokens(match[match.lastindex or 0])
-    ) - _load_words("no_subject")
+def _changes(change: str, near: Sequence[str], decided: str) -> bool:
+    tokens, earlier = split_tokens(change), split_tokens(decided)
+    subject = list_subject(earlier)
+    is_reversal = {token.cue for token in tokens} >= REVERSAL and [one.cue for one in earlier[:1]] != ["do"]
+    if not is_same_subject(subject, near, MIN_SHARED - is_reversal):
+        return False
+    return estimate(list_marks(tokens, subject))["changes"] >= SURE
 
 
-def _extract_subject(text: str, names: set[str]) -> frozenset[str]:
-    """Return the stems of a text, without names and words of doing."""
-    found = (word for word in _tokens(text) if not any(name and name in word for name in names))
-    significant = (
-        word for word in found if word not in _load_words("no_subject") and len(word) > 1 and not word.isdecimal()
-    )
-    return frozenset(map(_stem, significant)) - _load_words("no_subject")
+def list_subject(tokens: Sequence[CuedWord]) -> list[str]:
+    """Return the words that a sentence may be about, and the pairs of letters in a script without spaces."""
+    found: dict[str, None] = {}
+    for token in tokens:
+        if token.cue not in SUBJECTS or (token.cue == "do" and token is tokens[0]):
+            continue
+        if is_spaceless(token.text):
+            found |= dict.fromkeys(filter(_NO_HIRAGANA.fullmatch, map("".join, pairwise(token.text))))
+        elif len(token.text) > 1:
+            found[token.text] = None
+    return list(found)
 
 
-def _find_choices(text: str, *, names_only: bool = False) -> set[str]:
-    """Return the chosen things of a text, by one word and by two."""
-    found: set[str] = set()
-    for match in _ADOPTS.finditer(text):
-        name = match[match.lastindex or 0]
-        first = name.split()[0].rstrip(".,")
-        if not names_only or not (first.isalpha() and first.islower()):
-            found |= {first.lower(), " ".join(name.lower().split()).rstrip(".,")}
-    return found - FUNCTION_WORDS
+def is_same_subject(earlier: Sequence[str], later: Sequence[str], least: int) -> bool:
+    """Return whether the words of two subjects are about the same thing; at least some words have to be shared."""
+    shared = [word for word in earlier if any(_is_same(word, other) for other in later)]
+    numbers, others = ({word for word in subject if word[0].isdigit()} for subject in (earlier, later))
+    worth = sum(1 + (len(word) >= LONG_WORD) for word in shared if word not in numbers)
+    worth += bool(worth and numbers and others and numbers != others)
+    return worth >= least and worth >= MIN_SHARE * min(len(earlier), len(later))
 
 
-def _tokens(text: str) -> list[str]:
-    """Return the words, and the pairs of letters of scripts without spaces, without their endings and particles."""
-    found = _TOKEN.findall(blank_spaceless(text))
-    return [*(word.lower().rstrip(".-/").removesuffix("'s") for word in found), *ngrams(_NO_PAIR.sub(" ", text))]
-
-
-def _stem(word: str) -> str:
-    """Return the beginning that the forms of a word have in common."""
-    if word > LAST_LATIN:
-        return word[:SHORT_STEM] if len(word) <= 2 * SHORT_STEM else word[:STEM]
-    for ending in ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= MAX_SHORT_WORD and not word.endswith("ss"):
-            return word.removesuffix(ending)[:STEM]
-    return word[:STEM]
+def _is_same(word: str, other: str) -> bool:
+    """Return whether two words are forms of one, or a run of a script without spaces has the other."""
+    if word == other or not word or not other:
+        return word == other
+    if is_spaceless(word) and is_spaceless(other):
+        return len(other) > 1 and other in word
+    if word[0].isdigit() or other[0].isdigit():
+        return False
+    equal = len(commonprefix([word, other]))  # noqa: RUF071 - these are no paths
+    return equal >= MIN_STEM and equal >= MIN_STEM_SHARE * max(len(word), len(other))

@@ -434,11 +434,11 @@ def find_superseding(database: Database, episode: Sequence[Item], others: Sequen
     ]  # fmt: skip
     if not later:
         return None
-    # Imported here, so that its patterns are compiled only for a later request, and not in every hook.
-    from pastchats_memory.episodes.supersession import find_replacements, replaces
+    # Imported here, so that its words are read only for a later request, and not in every hook.
+    from pastchats_memory.episodes.supersession import supersedes
 
     for hit in sorted(later, key=lambda hit: hit.timestamp or ""):
-        if not any(replaces(one, request, answer) for one in find_replacements(hit.content)):
+        if not supersedes(hit.content, request, answer):
             continue
         if found := turns.items(database, [int(hit.id)]):
             ending = outcomes.of_turn(database, found[0])

@@ -64,7 +64,10 @@ def find_repeated(database: Database, request: RecallRequest) -> RecallBlock | N
     database = _hide_private(database, request)
     text = request.search.text
     hits = find_earlier_prompt(database, text, request.current_project, request.exclude_conversation, find_own_words)
-    return build_block(database, hits, dict.fromkeys(words(text), 1.0), request, _count_all_bytes)
+    from pastchats_memory.episodes.successors import list_successors  # a prompt that is new needs none of it
+
+    found = [*hits, *(one for hit in hits for one in list_successors(database, hit))]
+    return build_block(database, found, dict.fromkeys(words(text), 1.0), request, _count_all_bytes)
 
 
 def _hide_private(database: Database, request: RecallRequest) -> Database:

@@ -43,6 +43,8 @@ def _render_hit(hit: Hit, outcome: str | None, fold: Callable[[str], str], *, ex
         parts = " + ".join(f"{name} {value:.5f}" for name, value in hit.contributions.items())
         similarity = "" if hit.similarity is None else f", cosine {hit.similarity:.3f}"
         lines.append(f"{INDENT}{parts} = {hit.score:.5f}{similarity}")
+    if hit.replaced_by:
+        lines.append(f"{INDENT}Superseded by: id {escape_name(hit.replaced_by)}")
     return "\n".join([*map(fold, lines), INDENT + source])
 
 

@@ -8,6 +8,7 @@ from program import write_session
 
 from pastchats_memory import Memory
 from pastchats_memory.views.history import render_digest
+from pastchats_memory.views.terminal import list_hits
 
 TABS = (
     ("user", "We will use tabs to indent the code of the kiln."),
@@ -34,6 +35,13 @@ def test_a_digest_marks_a_superseded_decision(memory: Memory, history: Path) -> 
     new = decided[SPACES[0][1]]
     assert (decided[TABS[0][1]].replaced_by, new.replaced_by) == (new.attempt.id, "")
     assert f"Superseded by: id {new.attempt.id}\n" in render_digest(digest)
+
+
+def test_the_terminal_marks_a_superseded_decision_in_results(memory: Memory, history: Path) -> None:
+    memory.index([write_session(history, *TABS, *BRICKS, *SPACES)])
+    hits = memory.search("indent the code of the kiln with tabs or spaces")
+    new = next(hit for hit in hits if hit.content == SPACES[0][1])
+    assert f"Superseded by: id {new.id}\n" in list_hits(hits, {}, str, explain=False, is_first=True)
 
 
 def test_check_prior_work_names_the_successor(memory: Memory, history: Path) -> None:

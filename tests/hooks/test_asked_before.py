@@ -54,6 +54,22 @@ def test_other_words_other_projects_and_the_session_itself_do_not_count(kiln: Pr
     assert [hit.conversation_id for hit in block.hits] == ["a"]
 
 
+def test_the_successor_of_a_decision_comes_before_it(kiln: Program) -> None:
+    decided, later = (
+        "We keep the firing curves of the kiln as PDF files.",
+        "No more PDF files: the firing curves live in SQLite now.",
+    )
+    for name, day, text in (("d", 5, decided), ("e", 6, later)):
+        turn = {"conversation_id": name, "project": "kiln", "timestamp": f"2026-02-0{day}T08:00:00Z"}
+        messages = ({**turn, "role": "user", "content": text}, {**turn, "role": "assistant", "content": "Noted."})
+        (kiln.home / f"{name}.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in messages), encoding="utf-8")
+    assert kiln("index", ".").status == 0
+    block = ask(kiln, decided)
+    assert block is not None
+    assert [hit.conversation_id for hit in block.hits] == ["e", "d"]
+    assert "Superseded by: > 2026-02-06" in block.text
+
+
 def test_a_short_prompt_without_a_topic_stays_without_an_answer(program: Program) -> None:
     file = write_messages(program.home / "a.jsonl", ("user", "fix the failing test"), ("assistant", "It passes."))
     assert program("index", file).status == 0

@@ -12,9 +12,7 @@ sys.path.insert(0, str(REPOSITORY / "scripts"))
 
 from word_lists.required_words import required_words
 
-from pastchats_memory.episodes import supersession
 from pastchats_memory.text import key_sentences
-from pastchats_memory.text.data_file import read_parts
 from pastchats_memory.text.lazy_pattern import LazyPattern
 from pastchats_memory.text.words import fold_case
 
@@ -45,12 +43,6 @@ def test_a_text_without_the_words_compiles_nothing() -> None:
 def test_each_match_of_an_edit_has_one_of_the_words_that_its_pattern_names() -> None:
     edits = key_sentences._EDITS  # noqa: SLF001 - the pattern whose words are tested
     assert _have_cue(edits, tuple(map(fold_case, edits.words)))
-
-
-def test_a_request_that_puts_something_aside_has_a_cue() -> None:
-    for pattern in supersession._PUT_ASIDE:  # noqa: SLF001 - the patterns that the cues belong to
-        assert _have_cue(pattern, read_parts(supersession.__file__, "supersession_words.txt", "cues"))
-    assert _have_cue(supersession._RAISES, supersession.VERSION_CUES)  # noqa: SLF001 - as above
 
 
 def _have_cue(pattern: LazyPattern, cues: tuple[str, ...]) -> bool:

@@ -15,6 +15,8 @@ from pastchats_memory.store.sources import meta, set_meta
 
 REMOVED = "known_secrets"
 """Key of `embedding_meta`: state of the known secrets when they were last removed from all rows."""
+MOST_FRESH = 50
+"""Values up to which each row is searched for all of them before its words are hashed."""
 MOST_ROWS = 50
 """Rows up to which a value that was a secret in one of them is removed from the others."""
 
@@ -72,7 +74,7 @@ def _path_of(database: Database) -> Path:
 
 def _find_places(database: Database, known: KnownSecrets) -> dict[bytes, list[tuple[Texts, StoredTexts]]]:
     """Return the rows in which each of the values to be removed stands, by the hash of the value."""
-    are_all_fresh = len(known.removed) <= len(known.fresh)
+    are_all_fresh = len(known.removed) <= len(known.fresh) <= MOST_FRESH
     places = defaultdict(list)
     for kind in (TURNS, *TASK_TEXTS, *OTHER_TEXTS):
         for row in redactions.rows(database, kind):

@@ -15,6 +15,7 @@ from hashlib import blake2b
 from pathlib import Path
 from secrets import token_bytes
 
+from pastchats_memory.files.regular_file import open_regular
 from pastchats_memory.redact.heuristics import has_letters_and_digits, is_unlike_words
 from pastchats_memory.redact.rules import Secret
 
@@ -33,6 +34,13 @@ _BETWEEN = re.compile(r"""\\[nrt]|[\\"'`=:/@,;()<>\[\]{}|&]""")
 """Matches what may stand between a value and its neighbours in a word."""
 _QUOTES, _ENDS = "\"'`([{<>}]),;", ".:!?"
 _SYMBOL = re.compile(r"[^\w\-./:]")
+_JOINT = re.compile(r"[-_./:+\\]+|[=~<>]?=|@(?=v?\d)")
+_NAME_PART = re.compile(r"[A-Za-z]+\d*[A-Za-z]?|\d+[A-Za-z]?\d*|[0-9a-f]{7,12}")
+"""Matches a part of names such as `gpt-4o-mini`, `us-east-1a`, `react@18.2.0`, and of a path, a host or a time."""
+_ID = re.compile(r"[0-9a-f]{8,12}|[0-9a-f]{40}|0x[0-9a-f]+|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+"""Matches the hash of a commit, an address or a UUID."""
+MOST_VALUES = 10_000
+"""Entries of the file, beyond which none is learned."""
 
 
 class KnownSecrets:
@@ -48,8 +56,10 @@ class KnownSecrets:
         self._read()
 
     def _read(self) -> None:
-        text = self._path.read_text(encoding="ascii", errors="replace") if self._path.exists() else ""
-        lines = text.splitlines()
+        lines = []
+        if self._path.exists():
+            with open_regular(self._path) as file:
+                lines = file.read().decode("ascii", "replace").splitlines()
         if not lines or not _KEY.fullmatch(lines[0]):
             self._path.unlink(missing_ok=True)
             lines = [token_bytes(KEY_BYTES).hex()]
@@ -77,7 +87,7 @@ class KnownSecrets:
         for value in filter(_is_learnable, values):
             if not self._path.exists():
                 self._begin()
-            if (hash_ := self._hash(value)) not in self._kinds:
+            if (hash_ := self._hash(value)) not in self._kinds and len(self._entries) < MOST_VALUES:
                 self._append(hash_, values[value])
                 self.fresh.append(value)
 
@@ -142,7 +152,14 @@ def _is_learnable(value: str) -> bool:
         and not re.search(r"\s", value)
         and has_letters_and_digits(value)
         and (is_unlike_words(value) or _SYMBOL.search(value) is not None)
+        and not _is_name(value)
     )
+
+
+def _is_name(value: str) -> bool:
+    """Return whether other texts may name something by a value, since one wrong text could damage all of them."""
+    parts = _JOINT.split(value.strip("@#-"))
+    return bool(_ID.fullmatch(value)) or (len(parts) > 1 and all(map(_NAME_PART.fullmatch, parts)))
 
 
 def _list_parts(word: str) -> Iterator[str]:

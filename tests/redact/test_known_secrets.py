@@ -1,9 +1,13 @@
 """A value that one text shows to be a secret is removed from the other texts of the memory, too."""
 
+import os
+from pathlib import Path
+
 import pytest
 from program import Program, write_messages
 
-from pastchats_memory.maintenance.known_secrets import MOST_ROWS
+from pastchats_memory.maintenance.known_secrets import MOST_FRESH, MOST_ROWS
+from pastchats_memory.redact.known_secrets import MOST_VALUES, KnownSecrets
 
 PASSWORD = "kf83-Qzzt-19xx"  # noqa: S105 - nobody's
 SHOWN = ("user", f"The database password is {PASSWORD}.")
@@ -74,8 +78,23 @@ def test_a_value_that_stands_in_many_rows_is_a_name_and_stays(program: Program) 
     assert PASSWORD in program("search", "Which hash does it have", "--json").results[0]["content"]
 
 
-@pytest.mark.parametrize("value", ["hunter", "dragonfly7", "release-candidate-2", "2026-01-31"])
-def test_short_values_and_words_stay_in_other_texts(program: Program, value: str) -> None:
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(
+            "hunter",
+            "dragonfly7",
+            "release-candidate-2",
+            "2026-01-31",
+            "20:26:05.311Z",
+            "k8s/x2/pg15.rs",
+            "gpt-4o-2024-08",
+        ),
+        *("us-east-1a", "x86_64-linux-gnu", "db-17.k8s.lan", "react@18.2.0", "v1.2.3-rc.1", "3f2a9bcd", "PRJ-12345"),
+        *("9c5e1a7b3d2f4e6a8b0c1d2e3f4a5b6c7d8e9f01", "3f2a9bcd-1234-4abc-9def-0123456789ab", "0x7ffd1234abcd"),
+    ],
+)
+def test_short_values_words_and_names_stay_in_other_texts(program: Program, value: str) -> None:
     write_messages(program.home / "history" / "a.jsonl", ("user", f"Tell me about {value} again."))
     write_messages(program.home / "history" / "b.jsonl", ("user", f"export DB_PASSWORD={value}"))
     assert program("index", "history").status == 0
@@ -102,3 +121,29 @@ def test_a_damaged_file_of_hashes_is_begun_anew(program: Program, content: bytes
     write_messages(program.home / "history" / "other.jsonl", ("user", "Try 8rT!kiln-40A there."))
     assert program("index", "history").status == 0
     assert "8rT!kiln-40A" not in program("search", "Try it there", "--json").stdout
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no pipes")
+def test_a_pipe_in_place_of_the_file_of_hashes_is_not_waited_for(program: Program) -> None:
+    write_messages(program.home / "history" / "shown.jsonl", SHOWN)
+    program.database.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(program.database.with_name(f"{program.database.name}.secrets"))
+    assert program("index", "history").status == 0
+
+
+def test_a_full_file_of_hashes_takes_no_more(tmp_path: Path) -> None:
+    path = tmp_path / "secrets"
+    hashes = "".join(f"{number:032x} password\n" for number in range(MOST_VALUES))
+    path.write_text(f"{0:064x}\n{hashes}", encoding="ascii")
+    known = KnownSecrets(path)
+    known.learn({PASSWORD: "password"})
+    assert not known.fresh
+    assert path.stat().st_size == len(hashes) + 65
+
+
+def test_many_secrets_of_one_run_are_removed_like_one(program: Program) -> None:
+    write_messages(program.home / "history" / "a.jsonl", *UNSHOWN)
+    many = "\n".join(f"password: kf83-Qzzt-{number}xy" for number in range(2 * MOST_FRESH))
+    write_messages(program.home / "history" / "b.jsonl", SHOWN, ("user", many))
+    assert program("index", "history").status == 0
+    assert is_gone(program)

@@ -20,6 +20,7 @@ from pastchats_memory.formats.agents.cursor import CURSOR
 from pastchats_memory.formats.agents.droid import DROID
 from pastchats_memory.formats.agents.gemini import GEMINI_CLI, QWEN_CODE
 from pastchats_memory.formats.agents.goose import GOOSE
+from pastchats_memory.formats.agents.omnigent import OMNIGENT
 from pastchats_memory.formats.agents.opencode import OPENCODE
 from pastchats_memory.formats.agents.pi import PI
 from pastchats_memory.formats.base.session import folder_of
@@ -420,3 +421,10 @@ def test_traces_in_the_folder_of_a_solution_belong_to_it(tmp_path):
     file.parent.mkdir(parents=True)
     shutil.copy(FIXTURES / "visual-studio-copilot" / "visual-studio-copilot-q1-spans.jsonl", file)
     assert {turn.cwd for turn in turns(VISUAL_STUDIO_COPILOT, file)} == {str(tmp_path / "kiln")}
+
+
+def test_a_branch_of_omnigent_that_is_no_text_is_no_branch(tmp_path):
+    statements = (FIXTURES / "omnigent" / "omnigent-q1-numbers.sql").read_text(encoding="utf-8")
+    for turn in turns(OMNIGENT, database_of(statements.replace("'latch'", "x'ff'"), tmp_path / "chat.db")):
+        json.dumps(turn.metadata)
+        assert not turn.metadata.get("git_branch")

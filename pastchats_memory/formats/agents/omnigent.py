@@ -37,7 +37,7 @@ class OmnigentConversations(SqliteSessions):
             own, above = known[own_id], known.get(root, known[own_id])
             facts: Json = {
                 "title": text_of(title),
-                "git_branch": own[2] or above[2],
+                "git_branch": text_of(own[2] or above[2]),
                 "parent_conversation_id": _id_of(parent),
             }
             folder, since = folder_of(own[1] or above[1]), to_the_minute(iso_utc(started))

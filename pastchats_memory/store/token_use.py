@@ -8,6 +8,8 @@ from pastchats_memory.model import Filters
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import conditions
 
+MOST, LONGEST_NAME = 1 << 40, 100
+"""Tokens of one answer that are believed, and characters of a model's name that are shown."""
 UNIT = 1_000_000
 """Tokens that a price is for."""
 Prices = Mapping[str, Mapping[str, float]]
@@ -34,10 +36,11 @@ KINDS = TokenUse._fields[4:8]
 def tally(database: Database, filters: Filters, prices: Prices) -> tuple[TokenUse, ...]:
     """Return the tokens of the turns that pass the filters, by day, project, agent and model, in this order."""
     condition, values = conditions(filters)
-    sums = ", ".join(f"CAST(total(u.value ->> '{kind}') AS INTEGER)" for kind in KINDS)
+    number = "min(max(CAST(u.value ->> '{}' AS INTEGER), 0), {})"  # an export may say anything
+    sums = ", ".join(f"CAST(total({number.format(kind, MOST)}) AS INTEGER)" for kind in KINDS)
     rows = database.run(
-        "SELECT date(p.timestamp, 'localtime') AS day, p.source_project, p.metadata_json ->> '$.format', "
-        f"u.key, {sums} FROM visible_prompts p, json_each(p.metadata_json, '$.usage') u "
+        "SELECT date(p.timestamp, 'localtime') AS day, p.source_project, "
+        f"CAST(coalesce(p.metadata_json ->> '$.format', '') AS TEXT), substr(u.key, 1, {LONGEST_NAME}), {sums} FROM visible_prompts p, json_each(p.metadata_json, '$.usage') u "
         f"WHERE {condition} AND day IS NOT NULL AND u.type = 'object' GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4",
         values,
     )

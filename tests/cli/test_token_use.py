@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 
 import pytest
@@ -80,3 +81,21 @@ def test_tokens_of_a_private_project_stay_inside_it(person: Program) -> None:
     assert person("index", ".claude").status == 0
     assert "courier" not in person("digest", "2026-01..2026-04", "--json").stdout
     assert "courier" in person.within(folder)("digest", "2026-01..2026-04", "--json", "--project", ".").stdout
+
+
+def test_absurd_numbers_and_names_of_an_export_are_bounded(person: Program) -> None:
+    lines = person("export").stdout.splitlines()
+    row = next(row for row in map(json.loads, lines) if "usage" in row.get("metadata", {}))
+    absurd = {"input": -5, "output": "many", "cache_read": 1e308, "cache_write": 9223372036854775807}
+    row["metadata"] = {"usage": {"m" * 5000: absurd, "odd": 5}}
+    places = {"turn_index": 900, "conversation_id": "c", "source_project": "odd"}
+    copies = [{**row, **places, "timestamp": f"2026-04-21T09:0{number}:00.000Z"} for number in range(2)]
+    for number, copy in enumerate(copies):
+        copy |= {"content": f"Odd answer {number}", "content_hash": f"{number:064x}", "echo_hash": None}
+    (person.home / "odd.jsonl").write_text("".join(f"{json.dumps(copy)}\n" for copy in copies), encoding="utf-8")
+    assert person("index", "odd.jsonl").status == 0
+    uses = person("status", "--json").results[0]["tokens"]
+    (use,) = [use for use in uses if use["project"] == "odd"]
+    most = 2 << 40
+    assert list(use.values()) == ["2026-04-21", "odd", "", "m" * 100, 0, 0, most, most, None]
+    assert person("digest", "2026-04").status == 0

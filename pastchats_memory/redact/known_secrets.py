@@ -116,10 +116,7 @@ class KnownSecrets:
             return
 
     def _append(self, hash_: bytes, kind: str) -> None:
-        with (
-            suppress(OSError),
-            self._path.open("a", encoding="ascii") as file,
-        ):  # a full disk is the database's to report
+        with suppress(OSError), self._path.open("a", encoding="ascii") as file:  # the database reports a full disk
             file.write(f"{hash_.hex()} {kind}\n")
         self._entries.append((hash_, kind))
         self._kinds[hash_] = kind

@@ -158,9 +158,8 @@ class _SessionReader(SessionBuilder):
         if total:
             new = total - self._total if self._total and self._total <= total else last or total
             self._total = total
-            self.queue.add_usage(
-                self._model, new - Counter(input=new["cache_read"])
-            )  # the input has the cached one in it
+            uncached = new - Counter(input=new["cache_read"])  # the input has the cached one in it
+            self.queue.add_usage(self._model, uncached)
 
     def _add_completed(self, item: Json) -> None:
         """Add a plan, the result of a script's command; in a session without items of tool calls also the calls."""

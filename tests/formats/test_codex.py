@@ -30,6 +30,30 @@ def test_every_turn_of_a_rollout_has_an_identity_of_its_own(path):
     assert len(set(ids)) == len(ids)
 
 
+@pytest.mark.parametrize(
+    "context",
+    ["<cwd>/srv/kiln</cwd>\n  <shell>zsh</shell>", "Current working directory: /srv/kiln\nApproval policy: never"],
+)
+def test_a_session_of_2025_lies_in_the_folder_that_its_context_names(tmp_path, context):
+    def message(text):
+        return {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
+
+    heading = {
+        "id": "5973b6c0-94b8-487b-a530-2aeb6098ae0e",
+        "timestamp": "2025-08-23T17:19:02.962Z",
+        "instructions": None,
+    }
+    records = [
+        heading,
+        message(f"<environment_context>\n  {context}\n</environment_context>"),
+        message("Why is the <cwd>/srv/other</cwd> relay hot?"),
+    ]
+    path = tmp_path / "rollout-2025-08-23T17-19-02-5973b6c0-94b8-487b-a530-2aeb6098ae0e.jsonl"
+    path.write_text("\n".join(map(json.dumps, records)) + "\n", encoding="utf-8")
+    (prompt,) = turns(CODEX, path)
+    assert (prompt.content, prompt.cwd) == ("Why is the <cwd>/srv/other</cwd> relay hot?", "/srv/kiln")
+
+
 def test_replayed_turns_are_stored_once():
     replayed = identities(FOLDER / "codex-q4.jsonl", replayed=True)
     assert replayed == identities(FOLDER / "codex-q4-parent.jsonl")

@@ -28,7 +28,7 @@ HOOKS = HookDialect(
 
 CODEX = Format(
     name="codex",
-    version=9,
+    version=10,
     detect=confident(deferred("agents.codex.reader:matches"), CERTAIN),
     read=deferred("agents.codex.reader:read"),
     program="Codex",

@@ -87,6 +87,7 @@ class FirstPass:
             (self._completed if item else self._shown)[name] += 1
             self._candidates.append(_Candidate(position, event=True, digests=(name,), human=True))
         elif rollout.sent_by_user(entry):
+            self.cwd = self.cwd or rollout.folder_of_context(entry.payload)
             parts = rollout.parts_of(entry.payload)
             human = rollout.human_parts(entry.payload)
             has_words = any(map(rollout.strip_pictures, human))

@@ -29,6 +29,7 @@ BETWEEN_AGENTS = ("inter_agent_communication", "inter_agent_communication_metada
 """Types of lines and of items with a message from one agent to another."""
 HANDOVER, CUT = "Another language model started to solve this problem", "tokens truncated…"
 """In messages that a compaction made: the beginning of its summary, and the mark of what it cut out of a prompt."""
+_FOLDER = re.compile(r"<cwd>([^<]*)</cwd>|Current working directory: (.*)")
 META, CONTEXT, EVENT, ITEM = "session_meta", "turn_context", "event_msg", "response_item"
 
 
@@ -77,6 +78,12 @@ def parts_of(payload: Json) -> list[str]:
     if isinstance(content, str):
         return [content]
     return [text for part in objects_of(content) if (text := text_of(part.get("text")))]
+
+
+def folder_of_context(payload: Json) -> str:
+    """Return the working directory that the client wrote before a prompt of 2025, when the session's record had none."""
+    texts = (text for text in parts_of(payload) if text.lstrip().startswith("<environment_context>"))
+    return next(((found[1] or found[2]).strip() for text in texts if (found := _FOLDER.search(text))), "")
 
 
 def prompt_of_event(entry: RolloutEntry) -> str:

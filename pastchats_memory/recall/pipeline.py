@@ -95,7 +95,7 @@ def find_entries(database: Database, embedder: Embedder, request: RecallRequest)
         cited = add_commits(cited, request.folder)
     cited = [_note_obstacle(database, entry) for entry in cited]
     is_silent = not hits and not request.is_unasked
-    perhaps = cite_hits(database, find_perhaps(found)) if is_silent else []
+    perhaps = cite_hits(database, find_perhaps(found, request.current_project)) if is_silent else []
     titles = name_hits(database, perhaps)
     return Found(cited, terms.weights, found.warnings, tuple((titles[hit.id], hit) for hit in perhaps))
 

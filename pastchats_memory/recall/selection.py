@@ -18,8 +18,8 @@ AGREED_RELEVANCE, AGREED_RANK, AGREED_COVERAGE = 0.3, 5, 0.95
 weigh anything: words that it lacks name something else."""
 ALONE_RELEVANCE, ALONE_HITS = 0.1, 7
 """The same if so many hits lead that are all of one conversation, and others follow: chance spreads hits over conversations."""
-PERHAPS, MOST_PERHAPS = 0.05, 2
-"""Relevance of a hit whose title is named if nothing is recalled, and the most of such titles."""
+PERHAPS, OWN_PERHAPS, MOST_PERHAPS = 0.05, 0.003, 2
+"""Relevance of a hit whose title is named if nothing is recalled, that of one of the current project, and the most of such titles."""
 FAR_BELOW = 0.25
 """Share of the best relevance that a further hit needs; weaker ones only fill the block."""
 OUTPUT_FAR_BELOW = 0.5
@@ -65,11 +65,11 @@ def _find_leading(found: Sequence[Hit]) -> list[Hit]:
     return list(found[:other])
 
 
-def find_perhaps(found: Sequence[Hit]) -> list[Hit]:
+def find_perhaps(found: Sequence[Hit], current_project: str | None) -> list[Hit]:
     """Return the best hits of a search that recalls nothing, one of each conversation."""
     first: dict[str, Hit] = {}
     for hit in found:
-        if (hit.relevance or 0) >= PERHAPS:
+        if (hit.relevance or 0) >= (OWN_PERHAPS if hit.source_project == current_project else PERHAPS):
             first.setdefault(_conversation(hit), hit)
     return list(first.values())[:MOST_PERHAPS]
 

@@ -52,7 +52,13 @@ def test_recall_speaks_if_enough_signals_agree(hits: Sequence[Hit], coverage: fl
 
 def test_the_first_hit_of_each_conversation_perhaps_fits() -> None:
     hits = [make_hit(1, 0.2), make_hit(2, 0.2), make_hit(3, 0.1, "c2"), make_hit(4, 0.1, "c3"), make_hit(5, 0.01, "c4")]
-    assert [hit.id for hit in find_perhaps(hits)] == ["1", "3"]
+    assert [hit.id for hit in find_perhaps(hits, None)] == ["1", "3"]
+
+
+def test_a_weaker_hit_of_the_current_project_perhaps_fits() -> None:
+    hits = [make_hit(1, 0.01, "c1"), make_hit(2, 0.002, "c2")]
+    assert find_perhaps(hits, "garden") == []
+    assert [hit.id for hit in find_perhaps(hits, "kiln")] == ["1"]
 
 
 WEIGHTS = {"why": 0.1, "review": 1.0, "kiln": 1.0, "thermocouple": 4.0, "drifts": 4.0}

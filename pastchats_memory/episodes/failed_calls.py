@@ -43,7 +43,8 @@ MIN_AIM = 2
 LEAST_CUT = 20
 """Characters of a shortened command that identify it."""
 _NAME = LazyPattern(r"[a-z][\w-]{2,}")
-_ABSENT = LazyPattern(r"\bno such (?:file|dir)|\bdoes not exist\b|\bnot found\b|\bcannot access\b", re.IGNORECASE)
+_ABSENT = read_pattern(__file__, "absent", re.IGNORECASE)
+"""Errors about a file, a program or a module that is not there."""
 _MISMATCH = read_pattern(__file__, "mismatch", re.IGNORECASE)
 """Results of an editor whose input does not fit the file."""
 _ABOUT_OPTIONS = read_pattern(__file__, "about-options", re.IGNORECASE)
@@ -254,7 +255,7 @@ def _find_cure(
 ) -> tuple[str, CallStep] | None:
     """Return what cured a failure: what worked instead, or what made the same work."""
     own = steps[result.step]
-    outside = _find_outside(result, steps, action, project)
+    outside = _find_outside(result, steps, cause, action, project)
     if outside or _UNREACHABLE.search(cause.error):
         return outside and ("instead", outside)
     if cause.word == WRONG_FOLDER:
@@ -279,9 +280,11 @@ def _find_cure(
     return None
 
 
-def _find_outside(result: _Result, steps: Sequence[CallStep], action: str, project: str) -> CallStep | None:
-    """Return the run of the same command outside the sandbox; None if there is none that worked."""
-    if OUTSIDE in result.turn.content:
+def _find_outside(
+    result: _Result, steps: Sequence[CallStep], cause: FailureCause, action: str, project: str
+) -> CallStep | None:
+    """Return the run of the same command outside the sandbox, which hides no file; None if there is none that worked."""
+    if OUTSIDE in result.turn.content or _ABSENT.search(cause.error):
         return None
     following = steps[result.step + result.is_last :][:REACH]
     again = (step for step in following if OUTSIDE in step.result and not step.has_failed)
@@ -328,18 +331,24 @@ def _is_in_place(step: CallStep, project: str) -> bool:
 def _choose_preparation(prepared: Sequence[CallStep], cause: FailureCause, own: CallStep) -> CallStep | None:
     """Return the last call before a success that has to do with the failure; None if chance alone connects them.
 
-    An edit has to do with it if the error or the command names its file. A command has a word of them, or sets something up.
+    An edit has to do with it if the error or the command names its file. A command is about the same program, or about what is not
+    there, and has a word of either; or it sets up what is not there. Any other has a word of the error among its arguments.
     """
-    text = f"{cause.word} {cause.error} {own.command}".lower()
+    error = f"{cause.word} {cause.error}".lower()
+    text = f"{error} {own.command}".lower()
     programs = {part.program for part in split_command(own.command)} - {cause.word}
-    named = set(_NAME.findall(text)) - command_words("error-words") - programs
+    vague = command_words("error-words") | programs
+    lacks = cause.is_missing or _ABSENT.search(cause.error) is not None
     for step in reversed(prepared):
         if not step.command:
             if not cause.is_missing and step.words.rpartition("/")[2].rpartition(" ")[2].lower() in text:
                 return step
-        elif named & set(_NAME.findall(step.command.lower())) or command_words("set-up").intersection(
-            step.command.split()
-        ):
+            continue
+        parts = split_command(step.command)
+        is_near = lacks or any(part.program in programs for part in parts)
+        words = step.command if is_near else " ".join(word for part in parts for word in part.words)
+        sets_up = lacks and not command_words("set-up").isdisjoint(step.command.split())
+        if sets_up or (set(_NAME.findall(text if is_near else error)) - vague) & set(_NAME.findall(words.lower())):
             return step
     return None
 
@@ -378,21 +387,16 @@ def _serves(part: Part, cause: FailureCause, own: CallStep) -> bool:
 
 
 def _is_nearly_equal(step: CallStep, own: CallStep, cause: FailureCause) -> bool:
-    """Check whether a command has all words of the failed one, or half of what tells its aim.
+    """Check whether a command has all words of the failed one, or other options if the error is about them.
 
-    The error names no word, so nothing else tells that both are about the same. A check with other arguments is another check,
-    unless an option was wrong.
+    The error names no word, so nothing else tells that both are about the same.
     """
-    failed = cause.part
-    alike = [part for part in split_command(step.command) if _starts_alike(part, failed)]
     if _ABOUT_OPTIONS.search(cause.error):
-        return any(_differs_in_options(set(failed.words), set(part.words)) for part in alike)
+        alike = [part for part in split_command(step.command) if _starts_alike(part, cause.part)]
+        return any(_differs_in_options(set(cause.part.words), set(part.words)) for part in alike)
     if own.acts > step.acts or classify_check(own.command) or _HIDES_SCRIPT.search(own.command):
         return False
-    if set(find_purpose(own.command).split()) < set(find_purpose(step.command).split()):
-        return True
-    aims = _list_aims(failed, "")
-    return bool(aims) and any(sum(word in part.words for word in aims) * 2 >= len(aims) for part in alike)
+    return set(find_purpose(own.command).split()) < set(find_purpose(step.command).split())
 
 
 def _differs_in_options(failed: set[str], worked: set[str]) -> bool:

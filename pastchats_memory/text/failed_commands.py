@@ -16,9 +16,9 @@ MAX_LINES = 30
 """Lines of a result that are read."""
 _WORD = LazyPattern(r"(?:[^\s'\"`]|'[^'\n]*'|\"(?:\\.|[^\"\\\n])*\"|`[^`\n]*`|['\"`])+")
 _QUOTED = LazyPattern(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
-_SEPARATOR = LazyPattern(r"\|\||&&|[;&|\n]")
+_SEPARATOR = LazyPattern(r"\|\||&&|[;|\n]|(?<![<>])&(?!>)")
 _HEREDOC = LazyPattern(r"<<-?\s*['\"]?\w.*\Z", re.DOTALL)
-_REDIRECTION = LazyPattern(r"\d?(?:>{1,2}|<)(?:&\d|\s*\S+)?")
+_REDIRECTION = LazyPattern(r"[\d&]?(?:>{1,2}|<)(?:&\d|\s*\S+)?")
 _ASSIGNMENT = LazyPattern(r"[A-Za-z_]\w*=")
 _INTERPRETER = LazyPattern(r"python[\d.]+\Z")
 _PLACE = LazyPattern(r"\s(?:-C|-w|--(?:prefix|workspace|filter|cwd|dir|manifest-path))[\s=]+(\S+)")
@@ -237,11 +237,15 @@ def _find_missing(parts: Sequence[Part], lines: Sequence[str]) -> FailureCause |
     for line in lines[:MAX_LINES]:
         names = {name.strip("'\"`‘’“”") for found in _MISSING.finditer(line) for name in found.groups() if name}
         for part in parts:
-            start = part.text.partition(part.program)[0].rpartition(" ")[2]
-            called = (*part.starters, *(() if "/" in start else (part.program,)))
-            if name := next((name for name in called if name in names), ""):
+            if name := next((name for name in _list_bare_names(part) if name in names), ""):
                 return FailureCause(name, name, _quote(line), part, is_missing=True)
     return None
+
+
+def _list_bare_names(part: Part) -> tuple[str, ...]:
+    """Return the programs that a command calls by their name alone."""
+    start = part.text.partition(part.program)[0].rpartition(" ")[2]
+    return part.starters if "/" in start or "\\" in start else (*part.starters, part.program)
 
 
 def _find_module(parts: Sequence[Part], line: str) -> FailureCause | None:
@@ -283,7 +287,10 @@ def is_subject(command: str, program: str, word: str, project: str) -> bool:
     """Check whether a command line does again what failed: it runs a program with a word, or has a separator."""
     if word in SEPARATORS:
         return word in _QUOTED.sub("", command)
-    return any(calls(part, program) and has_word(part, word, project) for part in split_command(command))
+    parts = split_command(command)
+    if word == program:  # a missing one; `.venv/bin/python` is there without `python`
+        return any(program in _list_bare_names(part) for part in parts)
+    return any(calls(part, program) and has_word(part, word, project) for part in parts)
 
 
 def calls(part: Part, program: str) -> bool:

@@ -8,7 +8,7 @@ import pytest
 
 from pastchats_memory.episodes.failed_calls import derive_failures
 from pastchats_memory.store.failures import Failure, RecordedTurn
-from pastchats_memory.text.failed_commands import WRONG_FOLDER, find_cause
+from pastchats_memory.text.failed_commands import WRONG_FOLDER, find_cause, is_subject, split_command
 
 Row = tuple[str, str] | tuple[str, str, list[str]]
 
@@ -163,6 +163,49 @@ def test_a_run_outside_the_sandbox_cures_a_failure_within_it() -> None:
         ("tool", "$ git fetch origin\n(outside the sandbox)\nfetched"),
     ]
     assert cures(rows) == [("instead", "(outside the sandbox) git fetch origin", False)]
+
+
+def test_a_run_outside_the_sandbox_cures_no_missing_file() -> None:
+    rows: list[Row] = [
+        ("user", "Set it up."),
+        ("assistant", "I set it up.", ["Bash scripts/setup.sh --json"]),
+        ("failed", "$ scripts/setup.sh --json\nzsh:1: no such file or directory: scripts/setup.sh"),
+        ("tool", "$ scripts/setup.sh --json\n(outside the sandbox)\ndone"),
+    ]
+    assert cures(rows)[0][:2] == ("", "")
+
+
+def test_an_installation_cures_only_what_is_not_there() -> None:
+    rows: list[Row] = [
+        ("user", "Check it."),
+        ("assistant", "I check it.", ["Bash tspec fmt --check 2>&1", "Bash tspec install ."]),
+        ("failed", "$ tspec fmt --check 2>&1\nError: cargo fmt failed"),
+        ("assistant", "Again.", ["Bash cargo check", "Bash tspec fmt --check 2>&1"]),
+        ("tool", "$ tspec fmt --check 2>&1\nclean"),
+    ]
+    assert cures(rows)[0][:2] == ("", "")
+
+
+def test_a_command_with_half_the_words_cures_no_error_without_a_word() -> None:
+    rows: list[Row] = [
+        ("user", "Make a branch."),
+        ("assistant", "I make it.", ["Bash git checkout -b uc-04"]),
+        ("failed", "$ git checkout -b uc-04\nfatal: cannot lock ref: Operation not permitted"),
+        ("assistant", "Another one.", ["Bash git checkout -b 004-log-in"]),
+        ("tool", "$ git checkout -b 004-log-in\nSwitched"),
+    ]
+    assert cures(rows) == [("", "", False)]
+
+
+def test_a_redirection_of_errors_ends_no_command() -> None:
+    commands = ["tspec fmt --check 2>&1", "tspec fmt --check &> out.txt", "tspec fmt --check"]
+    assert {split_command(command)[-1].words for command in commands} == {("fmt", "--check")}
+
+
+def test_a_program_that_is_called_by_its_path_is_not_the_missing_one() -> None:
+    assert is_subject("python -m pytest", "python", "python", "orchard")
+    assert not is_subject(".venv/bin/python -m pytest", "python", "python", "orchard")
+    assert not is_subject(r".venv\Scripts\python.exe -m pytest", "python", "python", "orchard")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from pastchats_memory.episodes.supersession import supersedes
 
 TABLE = Path(__file__).with_suffix(".tsv")
 PARTS = (
-    "build", "untouched", "second", "plain", "plain_untouched", "plain_second", "everyday", "everyday_untouched",
+    "build", "untouched", "second", "plain", "plain_untouched", "plain_second", "everyday", "everyday_untouched", "other_hand",
 )  # fmt: skip
 LEARNED = ("build", "second", "plain", "plain_second")
 """Parts that the model learns."""

@@ -26,19 +26,19 @@ SentenceKind = Literal["changes", "decides", "other"]
 KINDS: tuple[SentenceKind, ...] = get_args(SentenceKind)
 WEIGHTS, SCALE, BUCKETS = "supersession_weights.txt", 64, 4096
 """File of whole multiples of weights, the multiple, and the number of features onto which cues are hashed. A constant comes first."""
-SURE = 0.65
-"""Least probability of a sentence that changes something."""
-MAX_SCANNED = 2000
-"""Characters of a request, and of an answer."""
-MIN_SHARED, MIN_SHARE, LONG_WORD = 2, 0.5, 12
-"""Words that both subjects share, and their share in the shorter one. A word of so many letters is mostly a compound and counts as two."""
+SURE, MAX_OTHER = 0.78, 0.87
+"""Least probability of a sentence that changes something, and the greatest one that the earlier sentence is of kind "other"."""
+MAX_SCANNED, MAX_SENTENCES = 2000, 3
+"""Characters of a text that are read, and sentences of one that decides or changes something. Longer texts describe work."""
+MIN_SHARED, MIN_SHARE, MIN_OVERLAP, LONG_WORD = 2, 0.5, 0.4, 12
+"""Words that both subjects share, their share in the shorter one and in the two sentences. So long a word is mostly a compound and counts as two."""
 MIN_STEM, MIN_STEM_SHARE = 4, 0.6
 """Letters with which two forms of a word begin, and their share in the longer form."""
 IGNORED, START, MAX_PHRASE = "ignored", "^", 4
 """Name of the words that mean nothing by themselves, what stands before the first word, and words of a cue."""
 SHARED, NUMBER, UNKNOWN = "X", "0", "N"
 """Stand for a word of the earlier text, a number, and another word without a cue."""
-STRONG = frozenset({"now", "from", "since", "nomore", "out", "replace", "move", "instead", "change", "only", "decide"})
+STRONG = frozenset({"now", "from", "nomore", "out", "replace", "move", "instead", "change", "only", "decide"})
 """A sentence that changes something has one of these cues."""
 SUBJECTS = frozenset({"", NUMBER, "others", "bug", "do"})
 """Cues whose words may be the subject: "customer", "error", "test". If the earlier text has the word, it is one."""
@@ -182,23 +182,19 @@ def _list_sentences(request: str) -> tuple[str, ...]:
 
 def _may_change(sentence: str) -> bool:
     cues = {token.cue for token in split_tokens(sentence)}
-    is_question = sentence.endswith(QUESTION_MARKS) and "polite" not in cues
-    return not is_question and not STRONG.isdisjoint(cues)
+    return not STRONG.isdisjoint(cues) and ("polite" in cues or not sentence.endswith(QUESTION_MARKS))
 
 
 def supersedes(later: str, request: str, answer: str = "") -> bool:
     """Return whether a later request changes what a request, or its answer, decided on the same subject."""
-    sentences = _list_sentences(later)
-    changes = [(place, sentence) for place, sentence in enumerate(sentences) if _may_change(sentence)]
-    if not changes:
+    sentences, *earlier = map(_list_sentences, (later, request, answer))
+    changes = list(filter(_may_change, sentences))
+    if not changes or len(sentences) > MAX_SENTENCES:
         return False
-    decided = list(filter(_may_decide, _list_sentences(request) + _list_sentences(answer)))
-    for place, change in changes:
-        # "Jenkins is dead. The nightly tests run on Buildkite." names its subject in the next sentence.
-        near = [token for one in sentences[max(0, place - 1) : place + 2] for token in split_tokens(one)]
-        if any(_changes(change, list_subject(near), one) for one in decided):
-            return True
-    return False
+    decided = [one for text in earlier if len(text) <= MAX_SENTENCES for one in text if _may_decide(one)]
+    # "Jenkins is dead. The nightly tests run on Buildkite." names its subject in both sentences.
+    named = list_subject([token for one in sentences for token in split_tokens(one)])
+    return any(_changes(change, named, one) for change in changes for one in decided)
 
 
 def _may_decide(sentence: str) -> bool:
@@ -206,13 +202,21 @@ def _may_decide(sentence: str) -> bool:
     return not sentence.endswith(QUESTION_MARKS) and UNDECIDED.isdisjoint(cues)
 
 
-def _changes(change: str, near: Sequence[str], decided: str) -> bool:
+def _changes(change: str, named: Sequence[str], decided: str) -> bool:
     tokens, earlier = split_tokens(change), split_tokens(decided)
-    subject = list_subject(earlier)
+    subject, own = list_subject(earlier), list_subject(tokens)
     is_reversal = {token.cue for token in tokens} >= REVERSAL and [one.cue for one in earlier[:1]] != ["do"]
-    if not is_same_subject(subject, near, MIN_SHARED - is_reversal):
+    if not is_same_subject(subject, named, MIN_SHARED - is_reversal):
         return False
-    return estimate(list_marks(tokens, subject))["changes"] >= SURE
+    pairs = ((subject, own), (own, subject))
+    shared = sum(any(_is_same(word, other) for other in others) for words, others in pairs for word in words)
+    all_, marks = len(subject) + len(own), list_marks(tokens, subject)
+    return (
+        (is_reversal or MIN_OVERLAP * all_ <= shared < all_)  # without a new word nothing is changed
+        and marks[:2] != ["replace", UNKNOWN]  # another thing in the same place
+        and estimate(list_marks(earlier))["other"] < MAX_OTHER
+        and estimate(marks)["changes"] >= SURE
+    )
 
 
 def list_subject(tokens: Sequence[CuedWord]) -> list[str]:

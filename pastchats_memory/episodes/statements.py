@@ -2,6 +2,7 @@
 
 import re
 
+from pastchats_memory.episodes.supersession import has_change
 from pastchats_memory.text.instruction import find_instruction
 from pastchats_memory.text.lazy_pattern import LazyPattern, read_pattern
 from pastchats_memory.text.pasted import split_paste
@@ -28,10 +29,10 @@ _LEFT_OPEN = read_pattern(__file__, "left-open", re.IGNORECASE)
 
 
 def is_decision(request: str) -> bool:
-    """Return whether a short request settles something that it names."""
+    """Return whether a short request settles something that it names, or puts one thing in the place of another."""
     if len(split_paste(find_instruction(request)).typed) > LONGEST_DECISION:
         return False
-    return bool(find_decisions(request))
+    return has_change(request) or bool(find_decisions(request))
 
 
 def find_decisions(request: str) -> list[str]:

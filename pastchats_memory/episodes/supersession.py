@@ -174,6 +174,12 @@ def list_changes(request: str) -> list[str]:
     return list(filter(_may_change, _list_sentences(request)))
 
 
+def has_change(request: str) -> bool:
+    """Return whether a sentence of a request surely puts one thing in the place of another."""
+    marks = (list_marks(split_tokens(sentence)) for sentence in list_changes(request))
+    return any(estimate(one)["changes"] >= SURE for one in marks)
+
+
 @lru_cache(maxsize=512)
 def _list_sentences(request: str) -> tuple[str, ...]:
     typed = split_paste(find_instruction(request)).typed[:MAX_SCANNED]

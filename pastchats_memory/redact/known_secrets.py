@@ -15,7 +15,6 @@ from hashlib import blake2b
 from pathlib import Path
 from secrets import token_bytes
 
-from pastchats_memory.files.regular_file import open_regular
 from pastchats_memory.redact.heuristics import has_letters_and_digits, is_unlike_words
 from pastchats_memory.redact.rules import Secret
 
@@ -56,10 +55,10 @@ class KnownSecrets:
         self._read()
 
     def _read(self) -> None:
-        lines = []
-        if self._path.exists():
-            with open_regular(self._path) as file:
-                lines = file.read().decode("ascii", "replace").splitlines()
+        text = (
+            self._path.read_text(encoding="ascii", errors="replace") if self._path.is_file() else ""
+        )  # a pipe has no end
+        lines = text.splitlines()
         if not lines or not _KEY.fullmatch(lines[0]):
             self._path.unlink(missing_ok=True)
             lines = [token_bytes(KEY_BYTES).hex()]

@@ -14,7 +14,7 @@ def describe_agents(uses: Iterable[TokenUse]) -> str:
     by_agent: dict[str, list[TokenUse]] = {}
     for use in uses:
         by_agent.setdefault(use.agent, []).append(use)
-    return "; ".join(f"{agent} {_describe(own)}" for agent, own in by_agent.items())
+    return "; ".join(f"{escape_name(agent)} {_describe(own)}" for agent, own in by_agent.items())
 
 
 def _describe(uses: Sequence[TokenUse]) -> str:

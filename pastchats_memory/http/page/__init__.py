@@ -18,20 +18,7 @@ from starlette.types import ASGIApp
 from pastchats_memory.errors import MemoryFault
 from pastchats_memory.http.answers import RequestError, translate_fault
 from pastchats_memory.http.open_memory import OpenMemory
-from pastchats_memory.http.page import (
-    capture,
-    conversation,
-    exclude,
-    forget,
-    judge,
-    lessons,
-    log,
-    projects,
-    search,
-    settings,
-    sources,
-    tasks,
-)
+from pastchats_memory.http.page import conversation, forget, judge, log, projects, search, settings, sources, tasks
 from pastchats_memory.http.page.answers import (
     PageRequest,
     Redirect,
@@ -72,16 +59,16 @@ PAGES = (
     PageRoute("/forget", forget.show),
     PageRoute("/forget", forget.forget, is_form=True),
     PageRoute("/forget/undo", forget.undo, is_form=True),
-    PageRoute("/exclude", exclude.show),
-    PageRoute("/exclude", exclude.change, is_form=True),
+    PageRoute("/exclude", sources.show_exclusions),
+    PageRoute("/exclude", sources.change_exclusions, is_form=True),
     PageRoute("/judge", judge.show),
     PageRoute("/judge", judge.judge, is_form=True),
-    PageRoute("/capture", capture.show),
-    PageRoute("/capture", capture.capture, is_form=True),
+    PageRoute("/capture", tasks.show_capture),
+    PageRoute("/capture", tasks.capture, is_form=True),
     PageRoute("/projects", projects.show_projects),
     PageRoute("/project", projects.show_project),
     PageRoute("/timeline", projects.show_timeline),
-    PageRoute("/lessons", lessons.show_lessons),
+    PageRoute("/lessons", projects.show_lessons),
     PageRoute("/log", log.show_log),
     PageRoute("/settings", settings.show_settings),
     PageRoute("/sources", sources.show_sources),

@@ -1,4 +1,4 @@
-"""Show projects, their outcomes over time, and what was worked on when."""
+"""Show projects: their outcomes over time, what was worked on when, and what failed repeatedly."""
 
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
@@ -16,6 +16,8 @@ BARS = 30
 """Bars of a small plot, at most."""
 EPISODES = 1500
 """Episodes that are read for them, at most."""
+LESSONS = 25
+"""Lessons on the page."""
 SPANS = (("today", "Today"), ("7d", "7 days"), ("30d", "30 days"), ("365d", "A year"), ("", "Everything"))
 
 
@@ -80,3 +82,11 @@ def _link_older(shown: Sequence[ConversationDay], path: str, project: str | None
     """Return the address of what began before everything that is shown."""
     before = datetime.fromisoformat(min(one.since for one in shown)) - timedelta(milliseconds=1)
     return make_url(path, name=project, until=before.isoformat(timespec="milliseconds"))
+
+
+def show_lessons(memory: Memory, request: PageRequest) -> WebPage:
+    """Show the lessons of all projects, or of `project`."""
+    project = request.query.get("project")
+    lessons, warnings = memory.lessons(project, LESSONS)
+    known = memory.list_known_failures(project)
+    return WebPage("lessons", {"lessons": lessons, "known": known, "warnings": warnings, "project": project or ""})

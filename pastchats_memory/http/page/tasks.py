@@ -1,15 +1,17 @@
-"""Show tasks as a board with a column for each status, and a task with its history."""
+"""Show tasks as a board with a column for each status, show a task with its history, and write one down."""
 
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.http.answers import RequestError
-from pastchats_memory.http.page.answers import PageRequest, Redirect, WebPage, make_url, require
+from pastchats_memory.http.page.answers import PageRequest, Redirect, Reply, WebPage, make_url, require
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import OPEN, RESOLVED, STATUSES, StoredTask, leads_to_task
 from pastchats_memory.tasks import BoardColumn
+from pastchats_memory.tasks.capture import CaptureDecision
 from pastchats_memory.tasks.edit import Change
+from pastchats_memory.tasks.similarity import SimilarTask
 
 SHOWN = 20
 """Tasks in a column of the board."""
@@ -92,3 +94,27 @@ def name_link(kind: str) -> str:
 
 def _own_word(status: str, raw: str) -> str:
     return "" if raw.strip().lower().replace(" ", "_") in ("", status) else raw
+
+
+def show_capture(_: Memory, request: PageRequest) -> WebPage:
+    """Show the form that writes down a task."""
+    return WebPage("capture", {"text": request.query.get("text", ""), "project": request.query.get("project", "")})
+
+
+def capture(memory: Memory, request: PageRequest) -> Reply:
+    """Store the text; ask first if a similar task exists that the reader has not seen yet.
+
+    Raises UsageFault.
+    """
+    text, project = request.form.get("text", ""), request.form.get("project", "")
+    seen, wish = request.form.get("similar"), request.form.get("decision")
+
+    def decide(similar: SimilarTask) -> CaptureDecision:
+        if similar.task.key != seen:
+            return "nothing"
+        return "comment" if wish == "comment" else "create" if wish == "create" else "nothing"
+
+    captured = memory.tasks.capture(text, project, decide)
+    if captured.outcome == "found":
+        return WebPage("capture_similar", {"text": text, "project": project, "similar": captured.similar})
+    return Redirect(make_url("/page/task", key=captured.task.key))

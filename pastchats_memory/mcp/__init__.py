@@ -24,8 +24,7 @@ from pydantic import ValidationError
 
 from pastchats_memory.config import Config
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.mcp.arguments import fit_arguments
-from pastchats_memory.mcp.short_schemas import outline_output, shorten_input
+from pastchats_memory.mcp.schemas import fit_arguments, outline_output, shorten_input
 from pastchats_memory.mcp.stdio import serve_stdio
 from pastchats_memory.mcp.tools import Tools
 from pastchats_memory.text.display import sanitise

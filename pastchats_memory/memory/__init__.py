@@ -596,7 +596,7 @@ class Memory:
         The project None means all.
         """
         from pastchats_memory.episodes.lessons import find_lessons
-        from pastchats_memory.search.no_results import explain_empty
+        from pastchats_memory.search.missing_rows import explain_empty
 
         filters = requests.build_filters(project=project, outcome="failed,mixed,worked")
         late = self._catch_up_outcomes(filters)
@@ -639,7 +639,7 @@ class Memory:
         `most_episodes` are read at most, the newest.
         """
         from pastchats_memory.episodes.history import MAX_EPISODES, list_days, move_to_newest
-        from pastchats_memory.search.no_results import explain_empty
+        from pastchats_memory.search.missing_rows import explain_empty
 
         filters = requests.build_span_filters(when, since, until, project)
         late = self._catch_up_outcomes(filters._replace(outcomes=OUTCOMES))
@@ -681,7 +681,7 @@ class Memory:
     ) -> Digest:  # fmt: skip
         """Return what was worked on in a span, what worked, what is open, and what was decided."""
         from pastchats_memory.episodes.history import make_digest, move_to_newest
-        from pastchats_memory.search.no_results import explain_empty
+        from pastchats_memory.search.missing_rows import explain_empty
 
         filters = requests.build_span_filters(when, since, until, project)
         late = self._catch_up_outcomes(filters._replace(outcomes=OUTCOMES))
@@ -911,7 +911,7 @@ class Memory:
         The project None means all. With `outcome` or `judged`, other episodes are listed instead.
         """
         from pastchats_memory.episodes.judge import list_episodes
-        from pastchats_memory.search.no_results import explain_empty
+        from pastchats_memory.search.missing_rows import explain_empty
 
         filters = requests.build_filters(
             project=project, outcome=outcome or (",".join(OUTCOMES) if judged else "unknown")
@@ -1115,7 +1115,7 @@ class Memory:
     def load_recent(self, limit: int = 24) -> Recent:
         """Return the newest sessions, what is open among them, and how far an index run is."""
         from pastchats_memory.episodes.history import load_recent
-        from pastchats_memory.search.running import describe_running
+        from pastchats_memory.search.missing_rows import describe_running
 
         self._catch_up_outcomes(Filters(outcomes=OUTCOMES))
         with self._open_snapshot() as database:

@@ -28,7 +28,7 @@ from pastchats_memory.search.lexical import (
     top_rows,
     weigh_terms,
 )
-from pastchats_memory.search.no_results import explain_empty
+from pastchats_memory.search.missing_rows import describe_running, explain_empty
 from pastchats_memory.search.query import query_text
 from pastchats_memory.search.rank import (
     EVIDENCE,
@@ -44,7 +44,6 @@ from pastchats_memory.search.rank import (
     rerank,
 )
 from pastchats_memory.search.request import EVEN_BALANCE, MOST_HITS, Request
-from pastchats_memory.search.running import describe_running
 from pastchats_memory.search.times import QueryTime, read_time
 from pastchats_memory.store import sources, task_rows, turns, vectors
 from pastchats_memory.store.database import Database

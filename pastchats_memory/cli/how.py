@@ -1,11 +1,11 @@
-"""`how`: list the commands that worked here before, for a task."""
+"""`how` and `lessons`: list what worked in a project before, and what ended repeated failures."""
 
 from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.cli.questions import ask_for
 from pastchats_memory.memory import Memory, questions
-from pastchats_memory.views.answers.search import HOW
-from pastchats_memory.views.text import render_commands
+from pastchats_memory.views.answers.search import HOW, LESSONS
+from pastchats_memory.views.text import render_commands, render_lessons
 
 
 @ask_memory("how")
@@ -21,5 +21,19 @@ def command(memory: Memory, query: str, project: str | None, limit: int) -> Comm
         lambda: render_commands(found),
         is_found=bool(found),
         nothing=f"No known command worked for it{options.hint_at_all(project)}",
+        warnings=warnings,
+    )
+
+
+@ask_memory("lessons")
+@ask_for(questions.LESSONS)
+def lessons(memory: Memory, project: str | None, limit: int) -> CommandResult:
+    """List what failed more than once in your current project, and what ended it, each with its source."""
+    found, warnings = memory.lessons(project, limit)
+    return CommandResult(
+        lambda: LESSONS.build(found, warnings),
+        lambda: render_lessons(found),
+        is_found=bool(found),
+        nothing=f"Nothing failed more than once and then worked{options.hint_at_all(project)}",
         warnings=warnings,
     )

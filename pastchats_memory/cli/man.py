@@ -1,11 +1,11 @@
-"""`man`: print the manual page, made from the help of every command."""
+"""`man` and `completion`: print the manual page, and the scripts by which shells complete commands."""
 
 import re
 from importlib.metadata import version
 
 import click
 
-from pastchats_memory.cli import DONE, options, program
+from pastchats_memory.cli import COMPLETION_VARIABLE, DONE, options, program
 from pastchats_memory.cli.asking import make_command
 
 
@@ -59,3 +59,17 @@ def _roff(text: str) -> str:
     escaped = text.replace("\\", "\\e").replace("-", "\\-")
     escaped = re.sub(r"[^\x00-\x7f]", lambda found: f"\\[u{ord(found[0]):04X}]", escaped)
     return re.sub(r"^(?=[.'])", r"\\&", escaped, flags=re.MULTILINE)
+
+
+@make_command("completion")
+@options.unused_database
+@click.argument("shell", type=options.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> int:
+    """Print the completion script for SHELL: source it in bash, put it on zsh's fpath or in fish's completions."""
+    from click.shell_completion import get_completion_class
+
+    completes = get_completion_class(shell)
+    if completes is None:  # a click without this shell
+        raise click.UsageError(f"{shell} cannot be completed by this version of click")
+    click.echo(completes(program, {}, "pastchats-memory", COMPLETION_VARIABLE).source())
+    return DONE

@@ -1,4 +1,4 @@
-"""`recall`: print the block that an agent reads before work."""
+"""`recall` and `context`: print what an agent reads before work, or the best items for a question."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pastchats_memory.cli.questions import ask_for
 from pastchats_memory.cli.trial import offer_trial
 from pastchats_memory.errors import TeamUnavailable
 from pastchats_memory.memory import questions
-from pastchats_memory.views.answers.search import build_recall
+from pastchats_memory.views.answers.search import build_context, build_recall
 
 if TYPE_CHECKING:
     from pastchats_memory.memory import Memory
@@ -56,3 +56,19 @@ def _refresh_copy(memory: Memory) -> None:
         if not team.has_copy:
             raise
         warn([f"{fault.message}; the team's part is from the last `team pull`"])
+
+
+@ask_memory("context")
+@ask_for(questions.CONTEXT)
+def context(memory: Memory, query: str, budget: int, **how: Any) -> CommandResult:
+    """Print the best few items for the question QUERY: excerpts with id, similarity and source.
+
+    For a chat or an agent that answers the question itself: `show ID` prints the full text of an excerpt.
+    """
+    found = memory.context(query, budget, **how)
+    return CommandResult(
+        lambda: build_context(found, budget),
+        lambda: found.text,
+        is_found=bool(found.items),
+        warnings=found.warnings,
+    )

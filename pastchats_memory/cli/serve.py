@@ -1,4 +1,4 @@
-"""`serve`: answer over HTTP."""
+"""`serve` and `mcp`: answer over HTTP, and by the Model Context Protocol."""
 
 from functools import partial
 
@@ -46,4 +46,28 @@ def command(
         opens = not no_open and has_screen()
         report = partial(click.echo, err=True)
         serve(config, Address(host, port), report, with_new_token=new_token, opens_page=opens)
+    return DONE
+
+
+@make_command("mcp")
+@click.option(
+    "--http",
+    "port",
+    type=click.IntRange(1, 65535),
+    metavar="PORT",
+    help="At http://127.0.0.1:PORT/mcp, for clients with the token.",
+)
+@click.option("--allow-write", is_flag=True, help="Offer store_turn, index_paths, unjudged and judge as well.")
+@options.database
+def mcp(port: int | None, allow_write: bool, db: str | None) -> int:
+    """Answer agents over MCP, on stdin and stdout unless --http is given.
+
+    For Claude Code: claude mcp add pastchats-memory -- pastchats-memory mcp
+    """
+    from pastchats_memory.hooks.listening import listening
+    from pastchats_memory.mcp import serve
+
+    config = load(db)
+    with listening(config):
+        serve(config, lambda line: click.echo(line, err=True), allow_write=allow_write, port=port)
     return DONE

@@ -1,5 +1,6 @@
 """Read protocol buffers of other programs, whose schema is not at hand (https://protobuf.dev/programming-guides/encoding)."""
 
+from collections import defaultdict
 from functools import lru_cache
 from io import BytesIO
 
@@ -13,8 +14,13 @@ MOST_FIELDS = 10_000
 def value_at(message: object, *path: int) -> object:
     """Return the value of a field in a message of messages, or None; of damaged bytes, what is before the damage."""
     for number in path:
-        message = _fields(message if isinstance(message, bytes) else b"").get(number)
+        message = next(iter(values_of(message, number)), None)
     return message
+
+
+def values_of(message: object, number: int) -> list[object]:
+    """Return each value of a field in a message, up to where it is damaged."""
+    return _fields(message if isinstance(message, bytes) else b"").get(number, [])
 
 
 def text_at(message: object, *paths: tuple[int, ...]) -> str:
@@ -24,10 +30,10 @@ def text_at(message: object, *paths: tuple[int, ...]) -> str:
 
 
 @lru_cache(16)
-def _fields(message: bytes) -> dict[int, object]:
-    """Return the first value of each field by its number. A caller asks for several fields of a message."""
+def _fields(message: bytes) -> dict[int, list[object]]:
+    """Return the values of each field by its number. A caller asks for several fields of a message."""
     stream = BytesIO(message)
-    found: dict[int, object] = {}
+    found: defaultdict[int, list[object]] = defaultdict(list)
     for _ in range(MOST_FIELDS):
         tag = _read_varint(stream) or 0
         value: object = None
@@ -38,7 +44,7 @@ def _fields(message: bytes) -> dict[int, object]:
             value = content if len(content) == size else None
         if value is None:
             break
-        found.setdefault(tag >> 3, value)
+        found[tag >> 3].append(value)
     return found
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from pastchats_memory.files.foreign_sqlite import ForeignDatabase
+from pastchats_memory.formats.base.protobuf import text_at, values_of
 from pastchats_memory.formats.base.values import BadJson, Json, mapping_of, parse_json, text_of
 
 TABLES = {"blobs": frozenset({"id", "data"}), "meta": frozenset({"key", "value"})}
@@ -11,9 +12,6 @@ ABOUT, ROOT = "0", "latestRootBlobId"
 MESSAGE, WORKSPACE = 1, 9
 """Fields of the root."""
 HASH = 32
-VARINT, BYTES, FIXED = 0, 2, {1: 8, 5: 4}
-"""Wire types of protocol buffers (https://protobuf.dev/programming-guides/encoding/); FIXED maps types to sizes in bytes."""
-LONGEST_VARINT = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,45 +39,15 @@ def find_roots(database: ForeignDatabase) -> Iterator[Json]:
 def read_conversations(database: ForeignDatabase) -> Iterator[Stored]:
     """Yield the conversation with each message once, in the root's order, without missing messages."""
     for about in find_roots(database):
-        fields = list(_fields(_blob(database, text_of(about[ROOT]))))
-        ids = dict.fromkeys(value.hex() for number, value in fields if number == MESSAGE and len(value) == HASH)
+        root = _blob(database, text_of(about[ROOT]))
+        hashes = (value for value in values_of(root, MESSAGE) if isinstance(value, bytes) and len(value) == HASH)
+        ids = dict.fromkeys(value.hex() for value in hashes)
         values = map(parse_json, filter(None, (_blob(database, name) for name in ids)))
         messages = [value if isinstance(value, BadJson) else mapping_of(value) for value in values]
-        folder = next((value for number, value in fields if number == WORKSPACE), b"")
-        yield Stored(about, folder.decode("utf-8", errors="replace"), messages)
+        yield Stored(about, text_at(root, (WORKSPACE,)), messages)
 
 
 def _blob(database: ForeignDatabase, name: str) -> bytes:
     for (data,) in database.rows("blobs", ("data",), where={"id": name}):
         return data if isinstance(data, bytes) else text_of(data).encode("utf-8", errors="replace")
     return b""
-
-
-def _fields(message: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield number and bytes of each bytes field, up to the first error."""
-    at = 0
-    while at < len(message):
-        key, at = _varint(message, at)
-        kind = key & 7
-        if kind == BYTES:
-            length, at = _varint(message, at)
-            if at + length > len(message):
-                return
-            yield key >> 3, message[at : at + length]
-            at += length
-        elif kind == VARINT:
-            _, at = _varint(message, at)
-        elif kind in FIXED:
-            at += FIXED[kind]
-        else:
-            return
-
-
-def _varint(message: bytes, at: int) -> tuple[int, int]:
-    """Return the number at a place, and the place after it."""
-    number = 0
-    for shift, byte in enumerate(message[at : at + LONGEST_VARINT]):
-        number |= (byte & 0x7F) << (7 * shift)
-        if byte < 0x80:  # noqa: PLR2004 - the highest bit says that another byte follows
-            return number, at + shift + 1
-    return number, len(message)

@@ -163,27 +163,19 @@ def _add_years(day: date, years: int) -> date:
 
 Period = tuple[date, date] | None
 """First and last day; None for an impossible day."""
+Reader = Callable[[re.Match[str], date], Period]
 
 
 def _days_of(found: re.Match[str]) -> timedelta:
     return timedelta(days=min(parse_number(found["number"]) * UNITS[found["unit"]], MOST_DAYS))
 
 
-def _read_past_units(found: re.Match[str], today: date) -> Period:
-    return today - _days_of(found), today
-
-
-def _read_ago(found: re.Match[str], today: date) -> Period:
-    day = today - _days_of(found)
+def _one_day(day: date) -> Period:
     return day, day
 
 
-def _read_ahead(found: re.Match[str], today: date) -> Period:
-    return today, today + _days_of(found)
-
-
-def _read_hours(found: re.Match[str], today: date) -> Period:
-    return today - timedelta(days=-(-min(int(found["number"]), 99_999) // 24)), today
+def _unit_from_month(unit: str, month: int, found: re.Match[str], today: date) -> Period:
+    return unit_around(unit, date(_year_of(found, month, today), month, 1))
 
 
 def _read_unit(found: re.Match[str], today: date) -> Period:
@@ -194,16 +186,6 @@ def _read_unit(found: re.Match[str], today: date) -> Period:
     return unit_around(found["unit"], end + timedelta(days=1)) if found["which"] == "next" else (start, end)
 
 
-def _read_end_of_unit(found: re.Match[str], today: date) -> Period:
-    _, end = unit_around(found["unit"], today)
-    return end, end
-
-
-def _read_near_day(found: re.Match[str], today: date) -> Period:
-    day = today + timedelta(days=NEAR_DAYS[found["near"]])
-    return day, day
-
-
 def _read_weekday(found: re.Match[str], today: date) -> Period:
     """Return the last such day before today, or the next one after a word that looks ahead."""
     place, here = DAYS.index(found["name"]), today.weekday()
@@ -212,20 +194,6 @@ def _read_weekday(found: re.Match[str], today: date) -> Period:
     else:
         day = today - timedelta(days=(here - place) % 7 or 7)
     return day, day
-
-
-def _read_quarter(found: re.Match[str], today: date) -> Period:
-    month = int(found["quarter"]) * 3 - 2
-    return unit_around("quarter", date(_year_of(found, month, today), month, 1))
-
-
-def _read_month(found: re.Match[str], today: date) -> Period:
-    month = _number_month(found["name"])
-    return unit_around("month", date(_year_of(found, month, today), month, 1))
-
-
-def _read_year_or_month(found: re.Match[str], _: date) -> Period:
-    return unit_around("month" if found["month"] else "year", date(int(found["year"]), int(found["month"] or 1), 1))
 
 
 def _read_part_of_month(found: re.Match[str], today: date) -> Period:
@@ -275,10 +243,6 @@ def _read_iso(found: re.Match[str], _: date) -> Period:
         return None
 
 
-def _read_recently(_: re.Match[str], today: date) -> Period:
-    return today - timedelta(days=14), today
-
-
 def _number_month(name: str) -> int:
     name = name.rstrip(".")
     return MONTH_NAMES.index(_SHORT_MONTHS.get(name, name)) + 1
@@ -306,11 +270,12 @@ def _day_in_year(today: date, day: str, month: str, year: str | None) -> date | 
 class TimeRule(NamedTuple):
     """One way to name a time."""
 
+    kind: str
+    """How the period is read, a key of `_READERS`."""
     words: tuple[str, ...]
     """Texts of which each match has one. Most questions have none of them, and then nothing is compiled."""
     source: str
     """An expression. Its groups `side`, `distance`, `name`, `which`, `year` and `unit` have one meaning in all rules."""
-    read: Callable[[re.Match[str], date], Period]
     side: str = ""
     """Side of the period that the phrase means without a preposition."""
     is_of_tasks: bool = False
@@ -326,16 +291,32 @@ _WORDS: Mapping[str, Collection[str]] = {
     "seasons": SEASONS,
 }  # fmt: skip
 """Lists of words that the rules name."""
-_READERS = (
-    _read_dates, _read_days, _read_iso, _read_day, _read_part_of_month, _read_end_of_unit, _read_ahead, _read_ago,
-    _read_past_units, _read_unit, _read_near_day, _read_hours, _read_weekday, _read_quarter, _read_month,
-    _read_year_or_month, _read_season, _read_recently,
-)  # fmt: skip
+_READERS: Mapping[str, Reader] = {
+    "dates": _read_dates,
+    "days": _read_days,
+    "iso": _read_iso,
+    "day": _read_day,
+    "part_of_month": _read_part_of_month,
+    "end_of_unit": lambda found, today: _one_day(unit_around(found["unit"], today)[1]),
+    "ahead": lambda found, today: (today, today + _days_of(found)),
+    "ago": lambda found, today: _one_day(today - _days_of(found)),
+    "past_units": lambda found, today: (today - _days_of(found), today),
+    "unit": _read_unit,
+    "near_day": lambda found, today: _one_day(today + timedelta(days=NEAR_DAYS[found["near"]])),
+    "hours": lambda found, today: (today - timedelta(days=-(-min(int(found["number"]), 99_999) // 24)), today),
+    "weekday": _read_weekday,
+    "quarter": lambda found, today: _unit_from_month("quarter", int(found["quarter"]) * 3 - 2, found, today),
+    "month": lambda found, today: _unit_from_month("month", _number_month(found["name"]), found, today),
+    "year": lambda found, today: _unit_from_month("year", 1, found, today),
+    "year_and_month": lambda found, today: _unit_from_month("month", int(found["month"]), found, today),
+    "season": _read_season,
+    "recently": lambda _, today: (today - timedelta(days=14), today),
+}
+"""How the rules read a period, by the names in `time_rules.txt`."""
 
 
 def _read_rules() -> Iterator[TimeRule]:
     """Yield the rules of `time_rules.txt`, the most exact first."""
-    readers = {reader.__name__.removeprefix("_read_"): reader for reader in _READERS}
     parts = {name: "|".join(listed) for name, listed in _WORDS.items()}
     for line in read_text(__file__, "time_rules.txt").splitlines():
         if not line or line.startswith("#"):
@@ -347,7 +328,7 @@ def _read_rules() -> Iterator[TimeRule]:
             parts[name] = source
         else:
             words = tuple(_WORDS.get(name) or name.split(","))
-            yield TimeRule(words, source, readers[kind], columns[0].removeprefix("none"), "tasks" in columns)
+            yield TimeRule(kind, words, source, columns[0].removeprefix("none"), "tasks" in columns)
 
 
 RULES = tuple((rule, LazyPattern(rule.source, words=rule.words)) for rule in _read_rules())
@@ -374,7 +355,7 @@ def match_time(words: str, today: date) -> TimePhrase | None:
 
 
 def _read_phrase(rule: TimeRule, found: re.Match[str], today: date) -> TimePhrase | None:
-    period = rule.read(found, today)
+    period = _READERS[rule.kind](found, today)
     if period is None:
         return None
     groups = found.groupdict(default="")
@@ -388,8 +369,8 @@ def _read_phrase(rule: TimeRule, found: re.Match[str], today: date) -> TimePhras
         first=period[0],
         last=period[1],
         side=side,
-        slack=UNITS[found["unit"]] // 2 if rule.read is _read_ago and not side else 0,
-        is_yearly=rule.read in (_read_day, _read_month) and not groups["year"],
+        slack=UNITS[found["unit"]] // 2 if rule.kind == "ago" and not side else 0,
+        is_yearly=rule.kind in ("day", "month") and not groups["year"],
         preposition=word,
         name=groups.get("name", "") if is_bare else "",
     )

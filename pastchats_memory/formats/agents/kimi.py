@@ -24,9 +24,9 @@ CHECKPOINT = "_checkpoint"
 """Role of a line without words, among the messages that the model received."""
 NOTE, NOTE_ENDS = "<system>", "</system>"
 PERSON = ("", "user")
+"""Origins of a message that a person wrote. Other messages in the user's role come from a hook or a reminder."""
 DELEGATED, CONTEXT = "subagent", "git-context"
 """The name of the origin of a subagent's task, and the tag around what the program says above it."""
-"""Origins of a message that a person wrote. Other messages in the user's role come from a hook or a reminder."""
 FLAGS = {"cancelled": "interrupted", "error": "api_error", "failed": "api_error"}
 
 MOST_UNSENT = 16

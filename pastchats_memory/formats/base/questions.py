@@ -6,9 +6,7 @@ Two spellings that several agents share are here: pairs `"question"="answer"`, a
 import re
 from collections.abc import Callable, Collection, Sequence
 
-import orjson
-
-from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of, value_of
 
 Questions = tuple[tuple[str, str], ...]
 """The questions of one call: the key by which an answer names each, and its words."""
@@ -70,10 +68,7 @@ def parse_json_answers(questions: Questions, text: str) -> Answers | None:
     """Parse `{"answers": {…}}`, whose keys are the questions' keys or places."""
     if not questions or not text.startswith("{"):
         return None
-    try:
-        answers = mapping_of(mapping_of(orjson.loads(text)).get("answers"))
-    except orjson.JSONDecodeError:
-        return []
+    answers = mapping_of(mapping_of(value_of(text)).get("answers"))
     keys = [(question, (key, str(place))) for place, (key, question) in enumerate(questions)]
     return [(question, next((_words(answers[key]) for key in names if key in answers), "")) for question, names in keys]
 

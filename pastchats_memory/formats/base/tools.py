@@ -6,11 +6,9 @@ Everything else (file contents, listings, successful edits) would crowd out peop
 import re
 from dataclasses import dataclass, field
 
-import orjson
-
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.questions import Questions, is_question_tool, parse_answers, parse_questions
-from pastchats_memory.formats.base.values import Json, list_of, mapping_of, number_of, text_of
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, number_of, text_of, value_of
 from pastchats_memory.model import OUTSIDE, REFUSED, Edit
 from pastchats_memory.text.clean import clean
 from pastchats_memory.text.shell import classify_check, hides_failure, is_editor, is_read_only, is_reader, written_files
@@ -92,14 +90,11 @@ def fold_tool_name(name: str) -> str:
 
 def parse_call(name: str, arguments: object, dialect: Dialect = COMMON) -> ToolCall:
     """Return a call by its tool's name and its input: an object, an object as JSON text, or raw text."""
-    values = arguments
-    if isinstance(arguments, str):
-        try:
-            values = orjson.loads(arguments)
-        except orjson.JSONDecodeError:
-            files = PATCHED.findall(arguments)
-            edit = Edit(tuple(files), arguments) if files else None
-            return ToolCall(_make_label(name, ", ".join(files) or arguments), edit=edit, arguments=arguments)
+    values = value_of(arguments)
+    if isinstance(arguments, str) and values is arguments:
+        files = PATCHED.findall(arguments)
+        edit = Edit(tuple(files), arguments) if files else None
+        return ToolCall(_make_label(name, ", ".join(files) or arguments), edit=edit, arguments=arguments)
     inputs = mapping_of(values)
     if name.endswith(dialect.editors) or (name in dialect.whole_editors and "command" in inputs):
         name, inputs = text_of(inputs.get("command")) or name, {**inputs, "command": None}
@@ -161,10 +156,7 @@ def parse_result(value: object, dialect: Dialect = COMMON) -> ToolResult:
     success = mapping_of(value).get("success")
     text = text_of_result(value)
     if text.startswith('{"'):
-        try:
-            inner = mapping_of(orjson.loads(text))
-        except orjson.JSONDecodeError:
-            inner = {}
+        inner = mapping_of(value_of(text))
         code = number_of(mapping_of(inner.get("metadata")).get("exit_code"))
         if isinstance(inner.get("output"), str):
             return ToolResult(text_of(inner.get("output")), code, failed=bool(code))

@@ -4,12 +4,10 @@ import json
 import re
 from collections.abc import Iterator
 
-import orjson
-
 from pastchats_memory.formats.base.dialect import COMMON, Dialect, UserText, read_spellings
 from pastchats_memory.formats.base.questions import join_answers
 from pastchats_memory.formats.base.tags import is_tagged, opening_of, span, spans, without_rim, without_spans
-from pastchats_memory.formats.base.values import list_of, mapping_of, text_of
+from pastchats_memory.formats.base.values import objects_of, text_of, value_of
 
 _WORDS = read_spellings(__file__)
 WRAPPERS = ("system_instruction",)
@@ -93,12 +91,10 @@ def find_calls(script: str) -> Iterator[tuple[str, object]]:
 
 def _parse_reply(text: str) -> str:
     """Return each question with its answer below it."""
-    try:
-        replies = list_of(orjson.loads(text))
-    except orjson.JSONDecodeError:
+    replies = value_of(text)
+    if isinstance(replies, str):
         return text.strip()
-    pairs = [(text_of(reply.get("question")), text_of(reply.get("answer"))) for reply in map(mapping_of, replies)]
-    return join_answers(pairs)
+    return join_answers([(text_of(one.get("question")), text_of(one.get("answer"))) for one in objects_of(replies)])
 
 
 def is_injected(text: str) -> bool:

@@ -10,13 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import unescape
 
-import orjson
-
 from pastchats_memory.formats.base.agent_spellings import parse_droid_output, parse_gemini_output
 from pastchats_memory.formats.base.markdown import blocks
 from pastchats_memory.formats.base.questions import is_question_tool
 from pastchats_memory.formats.base.tools import UNKNOWN_CALL, ToolCall, ToolResult, parse_call, parse_result
-from pastchats_memory.formats.base.values import Json, mapping_of, number_of, text_of
+from pastchats_memory.formats.base.values import Json, mapping_of, number_of, text_of, value_of
 from pastchats_memory.formats.markdown.specstory.folds import Summary, parse_summary
 from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.text.shell import is_editor, is_read_only, is_shell, reports_failure
@@ -211,10 +209,7 @@ def _parse_given(fence: _Fence, fold: _Fold) -> Json | None:
 
 def _parse_json_input(text: str) -> Json:
     """Return a tool's input, or VS Code's record of a terminal call, in which markup is escaped."""
-    try:
-        inputs = mapping_of(orjson.loads(text))
-    except orjson.JSONDecodeError:
-        return {}
+    inputs = mapping_of(value_of(text))
     typed = mapping_of(inputs.get("commandLine"))
     command = text_of(typed.get("toolEdited")) or text_of(typed.get("original"))
     return inputs | ({"command": unescape(command)} if command else {})

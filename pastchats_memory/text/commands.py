@@ -2,7 +2,8 @@
 
 import re
 
-from pastchats_memory.text.shell import classify_check, command_words, is_read_only
+from pastchats_memory.text.lazy_pattern import LazyPattern
+from pastchats_memory.text.shell import QUOTED, classify_check, command_words, is_read_only, split_outside_quotes
 
 _SURROUNDINGS = re.compile(
     r"""
@@ -10,9 +11,8 @@ _SURROUNDINGS = re.compile(
     re.VERBOSE,
 )
 """Text around a command that does not change what it does."""
-_PARTS = re.compile(r"(?:(?<!\s)\s+)?(?:&&|\|\||;)\s*")
-_QUOTED = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
-_MESSAGE = re.compile(rf"(?<=\s)(?:-[a-z]*m|--message|--body|--title)[=\s]\s*(?:{_QUOTED.pattern}|\S+)")
+_BETWEEN = LazyPattern(r"(?:(?<!\s)\s+)?(?:&&|\|\||;)\s*")
+_MESSAGE = re.compile(rf"(?<=\s)(?:-[a-z]*m|--message|--body|--title)[=\s]\s*(?:{QUOTED.source}|\S+)")
 """The message of a commit or an issue."""
 LIMITS = re.compile(r"\A(?:(?:time|nohup|nice(?:\s+-n\s*\d+)?|timeout(?:\s+-\S+)*\s+[\d.]+[smh]?)\s+)+")
 """Programs that only watch over another one."""
@@ -42,7 +42,7 @@ def find_purpose(command: str) -> str:
 
     Commands with equal purposes do the same: quotation marks, messages, loudness and time limits may differ.
     """
-    parts = (_normalise(part) for part in _split_parts(" ".join(command[:_LONGEST].split())))
+    parts = (_normalise(part) for part in split_outside_quotes(" ".join(command[:_LONGEST].split()), _BETWEEN))
     return " && ".join(part for part in parts if part and not is_read_only(part))
 
 
@@ -50,13 +50,6 @@ def is_only_git(command: str) -> bool:
     """Return whether every part of a command that does something is one of git."""
     purpose = find_purpose(command)
     return all(part.startswith("git ") for part in purpose.split(" && ")) if purpose else command.startswith("git ")
-
-
-def _split_parts(line: str) -> list[str]:
-    """Return the commands of a line, split at separators outside quotation marks."""
-    masked = _QUOTED.sub(lambda found: "_" * len(found[0]), line)
-    edges = [0, *(edge for found in _PARTS.finditer(masked) for edge in found.span()), len(line)]
-    return [line[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def _normalise(part: str) -> str:

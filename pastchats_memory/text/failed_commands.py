@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from pastchats_memory.text.commands import LIMITS, find_folder, shorten_path
 from pastchats_memory.text.lazy_pattern import LazyPattern, read_pattern
-from pastchats_memory.text.shell import NO_SUCH_COMMAND, classify_check, command_words
+from pastchats_memory.text.shell import NO_SUCH_COMMAND, QUOTED, classify_check, command_words, split_outside_quotes
 
 LONGEST = 2000
 """Characters of a command and of its result that are read."""
@@ -15,7 +15,6 @@ MAX_WORD, MAX_ERROR = 80, 240
 MAX_LINES = 30
 """Lines of a result that are read."""
 _WORD = LazyPattern(r"(?:[^\s'\"`]|'[^'\n]*'|\"(?:\\.|[^\"\\\n])*\"|`[^`\n]*`|['\"`])+")
-_QUOTED = LazyPattern(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
 _SEPARATOR = LazyPattern(r"\|\||&&|[;|\n]|(?<![<>])&(?!>)")
 _HEREDOC = LazyPattern(r"<<-?\s*['\"]?\w.*\Z", re.DOTALL)
 _REDIRECTION = LazyPattern(r"[\d&]?(?:>{1,2}|<)(?:&\d|\s*\S+)?")
@@ -99,14 +98,11 @@ def split_command(command: str) -> list[Part]:
     text = _HEREDOC.sub("", command[:LONGEST])
     if inner := _INNER_SHELL.match(text):
         text = inner["inner"]
-    masked = _QUOTED.sub(lambda found: "_" * len(found[0]), text)
-    edges = [0, *(edge for found in _SEPARATOR.finditer(masked) for edge in found.span()), len(text)]
-    parts = (_parse_part(text[start:end]) for start, end in zip(edges[::2], edges[1::2], strict=True))
-    return [part for part in parts if part is not None]
+    return [part for one in split_outside_quotes(text, _SEPARATOR) if (part := _parse_part(one))]
 
 
 def _parse_part(text: str) -> Part | None:
-    bare = (_REDIRECTION.sub(" ", text) if not _QUOTED.search(text) else text).strip().strip("()")
+    bare = (_REDIRECTION.sub(" ", text) if not QUOTED.search(text) else text).strip().strip("()")
     limits = LIMITS.match(bare)
     words = [word for found in _WORD.findall(bare[limits.end() if limits else 0 :]) if (word := _unquote(found))]
     place = _find_program(words)
@@ -118,7 +114,7 @@ def _parse_part(text: str) -> Part | None:
 
 def _unquote(word: str) -> str:
     """Return a word without its quotation marks; `--name="value"` loses those within."""
-    return _QUOTED.sub(lambda found: found[0][1:-1], word)
+    return QUOTED.sub(lambda found: found[0][1:-1], word)
 
 
 def _find_program(words: Sequence[str]) -> int:
@@ -175,7 +171,7 @@ def _put_behind(before: str, value: str, project: str) -> str:
 
 def find_place(command: str, project: str) -> str:
     """Return the folder or workspace in which a command runs; empty for the project's own."""
-    named = _PLACE.search(_QUOTED.sub("_", command[:LONGEST]))
+    named = _PLACE.search(QUOTED.sub("_", command[:LONGEST]))
     return find_folder(command, project) or (shorten_path(named[1], project).rstrip("/") if named else "")
 
 
@@ -286,7 +282,7 @@ def _is_named(word: str, candidate: str) -> bool:
 def is_subject(command: str, program: str, word: str, project: str) -> bool:
     """Check whether a command line does again what failed: it runs a program with a word, or has a separator."""
     if word in SEPARATORS:
-        return word in _QUOTED.sub("", command)
+        return word in QUOTED.sub("", command)
     parts = split_command(command)
     if word == program:  # a missing one; `.venv/bin/python` is there without `python`
         return any(program in _list_bare_names(part) for part in parts)

@@ -18,7 +18,7 @@ _HERE = LazyPattern(r"<<-? *['\"]?\w+['\"]?")
 _REDIRECTED = LazyPattern(r"(?:(?<![0-9&])>{1,2}|\btee\b(?: -a)?) *['\"]?([^\s'\"<>|;&()]{1,300})")
 _IN_PLACE = LazyPattern(r"\b(?:sed|perl)\b[^\n;|&]{0,300}? (?:-\w*i|--in-place)[^\s;|&]*([^\n;|&]{0,600})")
 _BETWEEN = LazyPattern(r"&&|\|\||;|\||\n")
-_QUOTED = LazyPattern(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
+QUOTED = LazyPattern(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
 _CUT = LazyPattern(r"['\"][^'\"]*…\Z")
 """Quoted text at the end of a command that was cut there."""
 _INTO_FILE = LazyPattern(r"(?<![0-9&>])>{1,2}+\s*+(?!/dev/null|[&>])")
@@ -74,13 +74,20 @@ def written_files(command: str) -> list[str]:
     return [name for name in found if not name.startswith("/dev/")]
 
 
+def split_outside_quotes(text: str, separators: LazyPattern) -> list[str]:
+    """Return the parts of a text between separators that stand outside quotation marks."""
+    masked = QUOTED.sub(lambda found: "_" * len(found[0]), text)
+    edges = [0, *(edge for found in separators.finditer(masked) for edge in found.span()), len(text)]
+    return [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
+
+
 def _words(tool: str) -> frozenset[str]:
     return frozenset(part.lower() for part in _PART.findall(tool.rpartition("__")[2]))
 
 
 def is_read_only(command: str) -> bool:
     """Check whether every part of a command only reads, whatever stands in quotes."""
-    bare = _CUT.sub("_", _QUOTED.sub("_", command[:_LONGEST_COMMAND]))
+    bare = _CUT.sub("_", QUOTED.sub("_", command[:_LONGEST_COMMAND]))
     return not _INTO_FILE.search(bare) and all(
         _READ_ONLY.match(part) or _ASKS_PROGRAM.search(part) for part in map(str.strip, _BETWEEN.split(bare)) if part
     )
@@ -110,11 +117,11 @@ _HEREDOC = read_pattern(__file__, "heredoc", re.IGNORECASE | re.MULTILINE)
 """A text within a command; if a shell reads it, it consists of commands."""
 _MESSAGE = LazyPattern(
     rf"""
-    (?<!\S)(?:-[a-z]*[bmt]|--(?:message|body|notes|title)|echo(?:\s-\w+)*)[=\s]\s*(?:{_QUOTED.source})""",
+    (?<!\S)(?:-[a-z]*[bmt]|--(?:message|body|notes|title)|echo(?:\s-\w+)*)[=\s]\s*(?:{QUOTED.source})""",
     _VERBOSE,
 )
 """The message of a commit, an issue or a line of output."""
-_ARGUMENT = LazyPattern(rf"(?P<shell>\b(?:ba|da|z)?sh(?:\s-\w+){{1,4}}\s)?(?:{_QUOTED.source})", _VERBOSE)
+_ARGUMENT = LazyPattern(rf"(?P<shell>\b(?:ba|da|z)?sh(?:\s-\w+){{1,4}}\s)?(?:{QUOTED.source})", _VERBOSE)
 """Quoted text; if a shell reads it, it consists of commands."""
 _HIDES_END = LazyPattern(r"\||;|\bcurl\b")
 _LAST_CHARACTERS = 1500

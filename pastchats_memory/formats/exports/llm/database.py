@@ -26,8 +26,8 @@ def read_rows(database: ForeignDatabase) -> Iterator[Json]:
     for table in ("logs", "log"):
         for early in _read_table(database, table, tuple(EARLY), ("id",)):
             yield {EARLY[key]: value for key, value in early.items()}
-    yield from _Responses(database).rows()
-    yield from _Turns(database).rows()
+    yield from _read_responses(database)
+    yield from _read_turns(database)
 
 
 def _read_table(
@@ -36,93 +36,83 @@ def _read_table(
     return (dict(zip(columns, row, strict=True)) for row in database.rows(table, columns, order=order))
 
 
-class _Responses:
-    """The second generation: fragments, attachments, tool calls and results have tables of their own."""
-
-    def __init__(self, database: ForeignDatabase) -> None:
-        self._database = database
-        self._calls = self._grouped("tool_calls", ("name", "arguments", "tool_call_id"))
-        self._results = self._grouped("tool_results", ("name", "output", "tool_call_id", "exception"))
-        self._fragments: defaultdict[object, list[object]] = defaultdict(list)
-        self._attachments: defaultdict[object, list[object]] = defaultdict(list)
-        order = ("response_id", "order")
-        for response, fragment in database.rows("prompt_fragments", ("response_id", "fragment_id"), order=order):
-            self._fragments[response] += _read_fragment(database, fragment)
-        for response, attachment in database.rows("prompt_attachments", ("response_id", "attachment_id"), order=order):
-            self._attachments[response] += _read_attachment(database, attachment)
-
-    def _grouped(self, table: str, columns: tuple[str, ...]) -> defaultdict[object, list[object]]:
-        """Return the rows of a table by response id, read at once since llm has no index by response."""
-        found: defaultdict[object, list[object]] = defaultdict(list)
-        for response, *row in self._database.rows(table, ("response_id", *columns)):
-            found[response].append(dict(zip(columns, row, strict=True)))
-        return found
-
-    def rows(self) -> Iterator[Json]:
-        """Yield each response with the rows of the tables around it."""
-        names: dict[object, object] = {row[0]: row[1] for row in self._database.rows("conversations", ("id", "name"))}
-        for row in _read_table(self._database, "responses", RESPONSE, ("conversation_id", "datetime_utc", "id")):
-            own = row["id"]
-            yield row | {
-                "conversation_name": names.get(row["conversation_id"]),
-                "prompt_fragments": self._fragments.pop(own, []),
-                "attachments": self._attachments.pop(own, []),
-                "tool_calls": self._calls.pop(own, []),
-                "tool_results": self._results.pop(own, []),
-            }
+def _read_responses(database: ForeignDatabase) -> Iterator[Json]:
+    """Yield each response of the second generation, with its rows in the tables of fragments, attachments and tools."""
+    names: dict[object, object] = {row[0]: row[1] for row in database.rows("conversations", ("id", "name"))}
+    calls = _group_rows(database, "tool_calls", ("name", "arguments", "tool_call_id"))
+    results = _group_rows(database, "tool_results", ("name", "output", "tool_call_id", "exception"))
+    fragments: defaultdict[object, list[Json]] = defaultdict(list)
+    attachments: defaultdict[object, list[Json]] = defaultdict(list)
+    order = ("response_id", "order")
+    for response, fragment in database.rows("prompt_fragments", ("response_id", "fragment_id"), order=order):
+        fragments[response] += _read_fragment(database, fragment)
+    for response, attachment in database.rows("prompt_attachments", ("response_id", "attachment_id"), order=order):
+        attachments[response] += _read_attachment(database, attachment)
+    for row in _read_table(database, "responses", RESPONSE, ("conversation_id", "datetime_utc", "id")):
+        own = row["id"]
+        yield row | {
+            "conversation_name": names.get(row["conversation_id"]),
+            "prompt_fragments": fragments.pop(own, []),
+            "attachments": attachments.pop(own, []),
+            "tool_calls": calls.pop(own, []),
+            "tool_results": results.pop(own, []),
+        }
 
 
-class _Turns:
-    """The third generation: a response gets the messages down to its parent, and adds those down to its tip."""
+def _group_rows(database: ForeignDatabase, table: str, columns: tuple[str, ...]) -> defaultdict[object, list[Json]]:
+    """Return the rows of a table by response id, read at once since llm has no index by response."""
+    found: defaultdict[object, list[Json]] = defaultdict(list)
+    for response, *row in database.rows(table, ("response_id", *columns)):
+        found[response].append(dict(zip(columns, row, strict=True)))
+    return found
 
-    def __init__(self, database: ForeignDatabase) -> None:
-        self._database = database
 
-    def rows(self) -> Iterator[Json]:
-        """Yield each response with its messages; a system prompt comes with the first one."""
-        names: dict[object, object] = {row[0]: row[1] for row in self._database.rows("threads", ("id", "name"))}
-        for row in _read_table(self._database, "turns", TURN, ("thread_id", "datetime_utc", "id")):
-            parent = text_of(row["parent_message_hash"])
-            prompt_parts: defaultdict[str, list[Json]] = defaultdict(list)
-            for role, parts in self._back(parent, ""):
-                if role == "assistant":
-                    break
-                prompt_parts[role][:0] = parts
-            left: list[Json] = []
-            for _, parts in self._back(text_of(row["tip_message_hash"]), parent):
-                left[:0] = parts
-            yield row | {
-                "conversation_id": row["thread_id"],
-                "conversation_name": names.get(row["thread_id"]),
-                "system": _text_of_parts(prompt_parts["system"]),
-                "prompt": _text_of_parts(prompt_parts["user"]),
-                "prompt_fragments": [piece for part in prompt_parts["user"] for piece in self._borrowed(part)],
-                "attachments": [attachment for part in prompt_parts["user"] for attachment in self._attached(part)],
-                "tool_results": [part for part in prompt_parts["tool"] if part["type"] == "tool_result"],
-                "response": _text_of_parts(left),
-                "tool_calls": [part for part in left if part["type"] == "tool_call"],
-            }
+def _read_turns(database: ForeignDatabase) -> Iterator[Json]:
+    """Yield each response of the third generation; a system prompt comes with the first one.
 
-    def _back(self, message: str, before: str) -> Iterator[tuple[str, list[Json]]]:
-        """Yield role and parts of a message and of those before it, each once, up to an excluded one."""
-        seen = {before, ""}
-        while message not in seen and len(seen) < MOST_BACK:
-            seen.add(message)
-            found = self._database.rows("messages", ("parent_hash", "role"), where={"hash": message})
-            parent, role = next(found, (None, None))
-            columns = ("type", "text", "payload")
-            rows = self._database.rows("parts", columns, where={"message_hash": message}, order=("position",))
-            parts = [mapping_of(parse_json(text_of(data))) | {"type": kind, "text": text} for kind, text, data in rows]
-            yield text_of(role), parts
-            message = text_of(parent)
+    A response gets the messages down to its parent, and adds those down to its tip.
+    """
+    names: dict[object, object] = {row[0]: row[1] for row in database.rows("threads", ("id", "name"))}
+    for row in _read_table(database, "turns", TURN, ("thread_id", "datetime_utc", "id")):
+        parent = text_of(row["parent_message_hash"])
+        prompt_parts: defaultdict[str, list[Json]] = defaultdict(list)
+        for role, parts in _go_back(database, parent, ""):
+            if role == "assistant":
+                break
+            prompt_parts[role][:0] = parts
+        left: list[Json] = []
+        for _, parts in _go_back(database, text_of(row["tip_message_hash"]), parent):
+            left[:0] = parts
+        typed = prompt_parts["user"]
+        pieces = [piece.get("fragment") for part in typed for piece in objects_of(part.get("text_ref"))]
+        attached = [text_of(mapping_of(part.get("attachment")).get("id")) for part in typed]
+        yield row | {
+            "conversation_id": row["thread_id"],
+            "conversation_name": names.get(row["thread_id"]),
+            "system": _text_of_parts(prompt_parts["system"]),
+            "prompt": _text_of_parts(typed),
+            "prompt_fragments": [
+                each for name in pieces if isinstance(name, int) for each in _read_fragment(database, name)
+            ],
+            "attachments": [each for name in attached if name for each in _read_attachment(database, name)],
+            "tool_results": [part for part in prompt_parts["tool"] if part["type"] == "tool_result"],
+            "response": _text_of_parts(left),
+            "tool_calls": [part for part in left if part["type"] == "tool_call"],
+        }
 
-    def _borrowed(self, part: Json) -> Iterator[object]:
-        named = (piece.get("fragment") for piece in objects_of(part.get("text_ref")))
-        return (row for name in named if isinstance(name, int) for row in _read_fragment(self._database, name))
 
-    def _attached(self, part: Json) -> Iterator[object]:
-        if name := text_of(mapping_of(part.get("attachment")).get("id")):
-            yield from _read_attachment(self._database, name)
+def _go_back(database: ForeignDatabase, message: str, before: str) -> Iterator[tuple[str, list[Json]]]:
+    """Yield role and parts of a message and of those before it, each once, up to an excluded one."""
+    seen = {before, ""}
+    while message not in seen and len(seen) < MOST_BACK:
+        seen.add(message)
+        found = database.rows("messages", ("parent_hash", "role"), where={"hash": message})
+        parent, role = next(found, (None, None))
+        columns = ("type", "text", "payload")
+        rows = database.rows("parts", columns, where={"message_hash": message}, order=("position",))
+        parts = [mapping_of(parse_json(text_of(data))) | {"type": kind, "text": text} for kind, text, data in rows]
+        yield text_of(role), parts
+        message = text_of(parent)
 
 
 def _text_of_parts(parts: list[Json]) -> str:

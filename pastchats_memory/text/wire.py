@@ -109,10 +109,6 @@ _CHECKS: Mapping[type, Check] = {str: is_text, int: is_number, bool: lambda valu
 # Turns
 
 
-def _is_visible(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip())
-
-
 def _is_metadata(value: object) -> bool:
     """Check for a shallow object whose branch and kind, if present, are known words."""
     return (
@@ -133,7 +129,7 @@ def _is_place(value: object) -> bool:
     )
 
 
-Visible = Annotated[str, Checked(_is_visible)]
+Visible = Annotated[str, Checked(lambda value: is_text(value) and bool(value.strip()))]
 
 
 @answer("export/1")
@@ -214,16 +210,8 @@ def is_vector(value: object) -> bool:
 # Tasks
 
 
-def _is_time_text(value: object) -> bool:
-    return isinstance(value, str) and is_time(value)
-
-
-def _is_by_hand(value: object) -> bool:
-    return isinstance(value, bool) or is_number(value)
-
-
-SomeTime = Annotated[str | None, Checked(or_nothing(_is_time_text))]
-ByHand = Annotated[int, {"enum": [0, 1]}, Checked(_is_by_hand)]
+SomeTime = Annotated[str | None, Checked(or_nothing(lambda value: is_text(value) and is_time(value)))]
+ByHand = Annotated[int, {"enum": [0, 1]}, Checked(lambda value: isinstance(value, bool) or is_number(value))]
 
 
 class ExportedLinkView(View):

@@ -29,7 +29,7 @@ COLUMNS = ("id", "timestamp", "active", "compacted", "role", "content", "tool_ca
 EXPORTED = frozenset({"id", "source", "started_at", "parent_session_id", "messages"})
 """Keys of an exported session."""
 LOGGED = frozenset({"session_id", "platform", "session_start", "messages"})
-"""Keys of the log of a session."""
+"""Keys of the log of one session, `session_<id>.json`."""
 
 _SUMMARY = re.compile(r"\[CONTEXT COMPACTION(?: — REFERENCE ONLY)?\] Earlier turns |\[CONTEXT SUMMARY\]:")
 """The beginning of a summary, in any role."""
@@ -86,13 +86,8 @@ def _build_session(
 
 def detect(source: SourceFile) -> int:
     """Return the confidence of a table layout or of exported sessions, or 0. Raises OSError."""
-    is_known = any(map(_is_exported, source.sample)) or _is_document(source)
-    return CERTAIN if is_known else HermesSessions.detect(source)
-
-
-def _is_document(source: SourceFile) -> bool:
-    """Return whether a file is the log of one session, `session_<id>.json`."""
-    return source.shape == "json" and mapping_of(source.outline).keys() >= LOGGED
+    is_log = source.shape == "json" and mapping_of(source.outline).keys() >= LOGGED
+    return CERTAIN if is_log or any(map(_is_exported, source.sample)) else HermesSessions.detect(source)
 
 
 def _is_exported(record: Json) -> bool:

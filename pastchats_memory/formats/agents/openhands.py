@@ -68,11 +68,8 @@ def hidden_in(folder: str, names: Collection[str]) -> Collection[str]:
 def detect(source: SourceFile) -> int:
     """Return 90 if a file is an event or has one among its first lines, else 0."""
     records = [mapping_of(source.outline)] if source.shape == "json" else source.sample
-    return CERTAIN if any(map(_is_event, records)) or _is_older(source) else 0
-
-
-def _is_event(record: Json) -> bool:
-    return record.get("kind") in KINDS and record.get("source") in SOURCES
+    is_newer = any(record.get("kind") in KINDS and record.get("source") in SOURCES for record in records)
+    return CERTAIN if is_newer or _is_older(source) else 0
 
 
 def _is_older(source: SourceFile) -> bool:

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pastchats_memory.formats.base.agent import Items
 from pastchats_memory.formats.base.checkpoint import Checkpoint
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.format import CERTAIN, PROMPTS, Format
@@ -48,16 +47,8 @@ def _parse_entry(fields: Json) -> _Entry | None:
 
 def read(source: SourceFile) -> Iterator[Turn | Unreadable | Checkpoint]:
     """Yield a turn for each prompt, without the commands that only steer the client."""
-    if source.shape == "json":
-        yield from _read_entries(source, source.elements())
-        return
     records = source.records()
-    yield from _read_entries(source, records)
-    yield from records.checkpoint({})
-
-
-def _read_entries(source: SourceFile, entries: Items) -> Iterator[Turn | Unreadable]:
-    for item in entries:
+    for item in source.elements() if source.shape == "json" else records:
         if isinstance(item, Unreadable):
             yield item
         elif (entry := _parse_entry(fields := mapping_of(item.value))) is None:
@@ -66,6 +57,8 @@ def _read_entries(source: SourceFile, entries: Items) -> Iterator[Turn | Unreada
             kind = "command" if typed.is_command or typed.text.startswith("!") else "prompt"
             cwd, session = text_of(fields.get("project")) or None, entry.session or None
             yield Turn("user", typed.text, item.line, None, session, iso_utc(entry.time), cwd, kind=kind)
+    if source.shape == "jsonl":
+        yield from records.checkpoint({})
 
 
 def _insert_pasted(text: str, fields: Json) -> str:

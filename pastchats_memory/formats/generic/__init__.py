@@ -211,9 +211,10 @@ class GenericReader:
             if isinstance(item, Unreadable):
                 yield item
             elif messages := self._parse_item(item.value):
+                places = Places(item.text if isinstance(item, Element) else "", item.line)
                 for message in messages:
                     if message.text:
-                        yield _build_turn(message, context, facts, line=_find_line(item, message))
+                        yield _build_turn(message, context, facts, line=places.line(message.first_piece))
             elif not isinstance(item.value, dict):
                 yield Unreadable(str(source.path), item.line, "not a JSON object")
             elif "role" in item.value and "content" in item.value:
@@ -292,10 +293,6 @@ def _drop_repeated(conversation: Conversation, ends: dict[str, str]) -> Conversa
     ends[digests[-1]] = name
     context = replace(conversation.context, conversation_id=name)
     return replace(conversation, messages=conversation.messages[known:], context=context)
-
-
-def _find_line(item: Record | Element, message: GenericMessage) -> int:
-    return item.line if isinstance(item, Record) else Places(item.text, item.line).line(message.first_piece)
 
 
 def _build_turn(

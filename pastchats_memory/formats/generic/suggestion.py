@@ -78,12 +78,9 @@ def _suggest_for_tables(value: object) -> Iterator[KeyMap]:
             tables[place] = (tables.get(place, []) + rows)[:MOST_ROWS]
     for rows in sorted(tables.values(), key=len, reverse=True):
         key_map = _suggest_for_table(rows)
-        if key_map and all(map(MappedRecords(key_map).parse_item, filter(_has_prose, rows))):
+        rows_with_prose = [row for row in rows if any(map(is_prose, row.values()))]
+        if key_map and all(map(MappedRecords(key_map).parse_item, rows_with_prose)):
             yield key_map
-
-
-def _has_prose(row: Json) -> bool:
-    return any(map(is_prose, row.values()))
 
 
 def _walk(value: object, place: tuple[str, ...], depth: int) -> Iterator[tuple[tuple[str, ...], list[Json]]]:

@@ -53,7 +53,8 @@ def read(source: SourceFile) -> Iterator[Turn | Unreadable]:
     """Yield one turn for each part; long parts become several turns that share lines."""
     lines = source.text.split("\n")
     front = front_matter(lines)
-    facts = _facts(lines[front.lines : front.lines + FACTS_WITHIN])
+    stated = map(_FACT.match, reversed(lines[front.lines : front.lines + FACTS_WITHIN]))
+    facts = {fact[1].lower(): fact[2].strip(" *_`") for fact in stated if fact}
     day = _first_day(facts.get("date", "")) or _dated(front, DATE_KEYS + LATER_DATE_KEYS) or date_in_path(source.path)
     project = facts.get("project") or text_of(front.fields.get("project")) or _project_of(source.path)
     about = {key: value for key, value in front.fields.items() if key not in DATE_KEYS and key != "project"}
@@ -146,11 +147,6 @@ def _project_of(path: PurePath) -> str | None:
     if above is None or above.name.lower() in NO_PROJECT or above.parent.name.lower() in ("home", "users"):
         return None
     return above.name
-
-
-def _facts(lines: Sequence[str]) -> dict[str, str]:
-    """Return the `Date:` and `Project:` lines at the top of the text."""
-    return {found[1].lower(): found[2].strip(" *_`") for line in reversed(lines) if (found := _FACT.match(line))}
 
 
 def _dated(front: FrontMatter, keys: tuple[str, ...]) -> str | None:

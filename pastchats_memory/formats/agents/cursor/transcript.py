@@ -57,15 +57,11 @@ _MARKER = re.compile(r"\[(Thinking|Tool call|Tool result)\][ \t]*(.*)")
 def matches(source: SourceFile) -> bool:
     """Return whether a file is JSONL with roles but no types, a text transcript, or a store."""
     if source.shape == "jsonl":
-        return any(_is_message(record) for record in source.sample)
+        messages = (record for record in source.sample if record.get("role") in ROLES and "type" not in record)
+        return any(isinstance(mapping_of(each.get("message")).get("content"), list) for each in messages)
     if source.shape == "sqlite":
         return has_tables(source, TABLES) and any(isinstance(about, dict) for about in source.from_database(find_roots))
     return source.shape == "markdown" and _is_transcript(source)
-
-
-def _is_message(record: Json) -> bool:
-    content = mapping_of(record.get("message")).get("content")
-    return record.get("role") in ROLES and "type" not in record and isinstance(content, list)
 
 
 def _is_transcript(source: SourceFile) -> bool:

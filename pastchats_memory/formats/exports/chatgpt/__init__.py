@@ -54,7 +54,7 @@ class ChatGpt(ConversationFile):
         """Return 90 for a file with a conversation, also for Markdown that consists of one as JSON; else 0."""
         if source.shape != "markdown":
             return super().detect(source)
-        found = (item for fence in self._fences(source) for item in fence.conversations[:SAMPLE_RECORDS])
+        found = (item for _, _, conversations in self._fences(source) for item in conversations[:SAMPLE_RECORDS])
         return CERTAIN if any(map(self.is_conversation, found)) else 0
 
     def read(self, source: SourceFile) -> Iterator[Row]:
@@ -64,9 +64,9 @@ class ChatGpt(ConversationFile):
         elif source.shape == "jsonl":
             yield from super().read(source)
         else:
-            for fence in self._fences(source):
-                lines = _NodeLines(fence.text, fence.first_line)
-                for value in filter(self.is_conversation, fence.conversations):
+            for text, first_line, conversations in self._fences(source):
+                lines = _NodeLines(text, first_line)
+                for value in filter(self.is_conversation, conversations):
                     yield from _read_turns(mapping_of(value), lines)
 
     def _read_export(self, source: SourceFile) -> Iterator[Turn | Unreadable]:
@@ -82,8 +82,8 @@ class ChatGpt(ConversationFile):
         """Yield the turns of one conversation, each with the line at which its text begins."""
         yield from _read_turns(conversation, _NodeLines(text, line))
 
-    def _fences(self, source: SourceFile) -> Iterator[_Fence]:
-        """Yield the JSON blocks with conversations that make up most of a Markdown file."""
+    def _fences(self, source: SourceFile) -> Iterator[tuple[str, int, list[object]]]:
+        """Yield text, first line and conversations of the JSON blocks that make up most of a Markdown file."""
         if source.shape == "markdown" and '"mapping"' in source.text:
             for opening in _FENCE.finditer(source.text):
                 text = source.text[opening.end() :].partition("\n```")[0]
@@ -92,23 +92,12 @@ class ChatGpt(ConversationFile):
                 value = parse_json(text)
                 listed = [] if isinstance(value, BadJson) else self._listed(value)
                 if any(map(self.is_conversation, listed)):
-                    yield _Fence(text, source.text.count("\n", 0, opening.end()) + 1, listed)
+                    yield text, source.text.count("\n", 0, opening.end()) + 1, listed
 
     def _listed(self, document: object) -> list[object]:
         if isinstance(document, list):
             return document
         return [document] if self.is_conversation(document) else list_of(mapping_of(document).get("conversations"))
-
-
-@dataclass(frozen=True, slots=True)
-class _Fence:
-    """A JSON text within Markdown."""
-
-    text: str
-    first_line: int
-    """The 1-based line of the file at which it starts."""
-    conversations: list[object]
-    """The items of its list."""
 
 
 class _NodeLines:

@@ -238,8 +238,8 @@ class _PartReader:
             return None
         mark = self._lines[place].lstrip(" \t>")
         run = mark[: len(mark) - len(mark.lstrip(mark[0]))]
-        below = range(place + 1, len(self._lines))
-        ends = (at for at in below if _is_closing_fence(self._lines[at].strip(" \t>"), run))
+        below = ((at, self._lines[at].strip(" \t>")) for at in range(place + 1, len(self._lines)))
+        ends = (at for at, line in below if line.startswith(run) and not line.strip(run[0]))
         return place, next(ends, len(self._lines) - 1)
 
     def _last_close(self, first: int, end: int) -> int:
@@ -271,11 +271,6 @@ class _PartReader:
 
 def _is_blank(line: str) -> bool:
     return not line.strip()
-
-
-def _is_closing_fence(line: str, run: str) -> bool:
-    """Return whether a line is a bare fence, at least as long as the opening one."""
-    return line.startswith(run) and not line.strip(run[0])
 
 
 def _end_of_leading_thoughts(lines: Sequence[str]) -> int:

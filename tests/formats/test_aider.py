@@ -3,8 +3,8 @@ import csv
 import pytest
 from golden import FIXTURES, shared, turns
 
+from pastchats_memory.formats.agents import aider
 from pastchats_memory.formats.agents.aider import AIDER
-from pastchats_memory.formats.agents.aider import reader as aider
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.registry import detect_format
 from pastchats_memory.ingest.discover import discover_files

@@ -1,13 +1,15 @@
 """One record of a Claude Code transcript: its facts, and the origin of its text."""
 
+import re
 from dataclasses import dataclass
+from html import unescape
 from typing import Literal
 
 from pastchats_memory.formats.agents.claude_code.dialect import parse_prompt
-from pastchats_memory.formats.agents.claude_code.notices import parse_directive, parse_messages, parse_task_result
 from pastchats_memory.formats.base.dialect import UserText
 from pastchats_memory.formats.base.session import documents_of
-from pastchats_memory.formats.base.tags import REMINDERS, without_spans
+from pastchats_memory.formats.base.tags import REMINDERS, is_tagged, opening_of, span, split_tags, without_spans
+from pastchats_memory.formats.base.tools import cut_middle
 from pastchats_memory.formats.base.values import Json, mapping_of, objects_of, text_of
 from pastchats_memory.text.clean import IMAGE
 
@@ -34,6 +36,12 @@ SEVERAL = 2
 """How many words a command of the client has at most: its name, and a setting."""
 DELIVERED = (None, "absorbed_mid_turn")
 """Reasons why a prompt left the queue for the agent; the person may also have removed it."""
+NOTIFICATION, FORK = "<task-notification>", "<fork-boilerplate>"
+AGENT = 'Agent "'
+"""The beginning of a summary of an agent's task. Its result is the last answer in the agent's own transcript."""
+FAILED = ("failed", "killed", "stopped")
+DIRECTIVE = "Your directive:"
+_TEAMMATE, _SESSION = opening_of(["teammate-message"]), opening_of(["cross-session-message"])
 
 Origin = Literal[
     "prompt", "command", "plan", "summary", "subagent", "fork", "tool", "output", "task", "nobody", "unreadable"
@@ -81,7 +89,7 @@ def _classify(record: Json, texts: list[str], content: object) -> RecordedPrompt
     """Return text and origin by the first rule that matches."""
     parts, text = _parse_texts(record, content), "\n\n".join(texts)
     is_interruption = any(part.is_interruption for part in parts)
-    if record.get("isSidechain") is True and (directive := parse_directive(text)):
+    if record.get("isSidechain") is True and (directive := _parse_directive(text)):
         return RecordedPrompt("fork", directive)
     if "tool_result" in block_types(content):
         return RecordedPrompt("tool", is_interruption=is_interruption)
@@ -95,7 +103,7 @@ def _classify(record: Json, texts: list[str], content: object) -> RecordedPrompt
 def parse_team_record(record: Json) -> str:
     """Return what other agents of a team ask in a user record, else ""."""
     content = mapping_of(record.get("message")).get("content")
-    return parse_messages("\n\n".join(text_blocks(content)), of_team=True) if record.get("type") == "user" else ""
+    return _parse_messages("\n\n".join(text_blocks(content)), _TEAMMATE) if record.get("type") == "user" else ""
 
 
 def _classify_typed(record: Json, parts: list[UserText], text: str) -> RecordedPrompt | None:
@@ -112,10 +120,32 @@ def _parse_plan_or_result(record: Json, parts: list[UserText], text: str) -> Rec
     if plan := text_of(record.get(PLAN)).strip():
         return RecordedPrompt("plan", plan)
     kind = mapping_of(record.get("origin")).get("kind")
-    if sent := "" if kind == "human" else parse_messages(text, of_team=False) or text * (kind in OTHER_AGENTS):
+    if sent := "" if kind == "human" else _parse_messages(text, _SESSION) or text * (kind in OTHER_AGENTS):
         return RecordedPrompt("subagent", sent)
-    result = None if any(part.text for part in parts) else parse_task_result(text)
+    result = None if any(part.text for part in parts) else _parse_task_result(text)
     return RecordedPrompt("task", result[0], failed=result[1]) if result else None
+
+
+def _parse_task_result(text: str) -> tuple[str, bool] | None:
+    """Return the result in a notification, and whether its task failed; None without one, and for an agent's task."""
+    summary, result = (unescape(span(text, tag)).strip() for tag in ("summary", "result"))
+    if not text.startswith(NOTIFICATION) or not result or summary.startswith(AGENT):
+        return None
+    return f"{summary}\n{cut_middle(result)}".strip(), span(text, "status").strip() in FAILED
+
+
+def _parse_messages(text: str, opening: re.Pattern[str]) -> str:
+    """Return what other agents of a team, or other sessions, ask in a text that consists of their tags, else ""."""
+    return "\n\n".join(split_tags(text, opening)[0]).strip() if is_tagged(text, opening) else ""
+
+
+def _parse_directive(text: str) -> str:
+    """Return what a fork of an agent is asked to do, below the client's instructions; "" for other texts."""
+    _, is_fork, rest = text.partition(FORK)
+    inside, closed, below = rest.partition(FORK.replace("<", "</"))
+    if not is_fork:
+        return ""
+    return (span(text, "fork-directive") or (below if closed else inside)).strip().removeprefix(DIRECTIVE).strip()
 
 
 def _parse_texts(record: Json, content: object) -> list[UserText]:

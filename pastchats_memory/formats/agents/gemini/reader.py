@@ -10,7 +10,8 @@ from dataclasses import asdict, replace
 from pastchats_memory.formats.agents.gemini import changes, content
 from pastchats_memory.formats.agents.gemini.dialect import DIALECT
 from pastchats_memory.formats.agents.gemini.saved_chat import SavedChat, is_saved_chat
-from pastchats_memory.formats.agents.gemini.stream import PrintedSession, is_stream
+from pastchats_memory.formats.base.agent import AgentSession
+from pastchats_memory.formats.base.agent_spellings import parse_gemini_output
 from pastchats_memory.formats.base.checkpoint import CannotResume
 from pastchats_memory.formats.base.session import BadRecord, Position, Row, SessionBuilder, SessionInfo, read_items
 from pastchats_memory.formats.base.source import Record, SourceFile
@@ -27,7 +28,7 @@ CANCELLED = "Request cancelled"
 
 def matches(source: SourceFile) -> bool:
     """Return whether a file has a header with the hash of a project, a change, a saved chat, or a printed session."""
-    if is_saved_chat(source) or is_stream(source):
+    if is_saved_chat(source) or _is_stream(source):
         return True
     if source.shape == "json":
         document = mapping_of(source.outline)
@@ -40,7 +41,7 @@ def read(source: SourceFile) -> Iterator[Row]:
     """Yield the turns in file order."""
     if is_saved_chat(source):
         return SavedChat.read(source)
-    return PrintedSession.read(source) if is_stream(source) else _read_session(source)
+    return _PrintedSession.read(source) if _is_stream(source) else _read_session(source)
 
 
 def _read_session(source: SourceFile) -> Iterator[Row]:
@@ -164,3 +165,44 @@ class _Session:
         own = replace(at, time=call.get("timestamp") or at.time)
         if status != "cancelled":
             self.builder.add_result(call_id, output, own)
+
+
+def _is_stream(source: SourceFile) -> bool:
+    """Return whether one of the first lines starts a printed session."""
+    return source.shape == "jsonl" and any(map(_is_start, source.sample))
+
+
+def _is_start(record: Json) -> bool:
+    return record.get("type") == "init" and all(isinstance(record.get(key), str) for key in ("session_id", "model"))
+
+
+class _PrintedSession(AgentSession):
+    """A session that `gemini --output-format stream-json` printed, in `packages/core/src/output/types.ts` of Gemini CLI."""
+
+    dialect = DIALECT
+
+    def session_info(self) -> SessionInfo:
+        """Return the session's id, which a line before the start does not have."""
+        start = next(filter(_is_start, self.source.sample), {})
+        return SessionInfo(text_of(start.get("session_id")) or self.source.path.stem)
+
+    def add_record(self, record: Json, line: int) -> None:
+        at = Position(line, record.get("timestamp") or record.get("ts"))
+        call_id = text_of(record.get("tool_id"))
+        match record.get("type"):
+            case "init":
+                self.builder.model = text_of(record.get("model"))
+                self.builder.info.conversation_id = text_of(record.get("session_id")) or self.source.path.stem
+            case "message" if not isinstance(record.get("content"), str):
+                raise BadRecord("a message without a text")
+            case "message" if record.get("role") == "user":
+                self.builder.add_prompt(content.strip_context(text_of(record["content"])), at)
+            case "message":
+                self.builder.add_chunk("assistant", text_of(record["content"]), at)
+            case "tool_use":
+                self.builder.add_call(call_id, text_of(record.get("tool_name")) or "tool", record.get("parameters"))
+            case "tool_result":
+                error = text_of(mapping_of(record.get("error")).get("message"))
+                output = text_of(record.get("output"))
+                failed = record.get("status") == "error"
+                self.builder.add_result(call_id, parse_gemini_output(error or output, failed=failed), at)

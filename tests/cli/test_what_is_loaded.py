@@ -7,13 +7,13 @@ import sys
 
 import pytest
 
-COMMANDS = ("recall", "search", "context", "show", "timeline", "lessons", "how", "judge", "ask", "task", "prior_work")
+MODULES = ("recall", "search", "show", "timeline", "how", "judge", "ask", "task", "prior_work")
 NOT_NEEDED = ("formats", "ingest", "maintenance", "sync", "team.client")
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_a_reading_command_imports_no_package_that_it_does_not_need(command: str) -> None:
-    code = f"import sys, pastchats_memory.cli.{command}; print(*sys.modules)"
+@pytest.mark.parametrize("module", MODULES)
+def test_a_reading_command_imports_no_package_that_it_does_not_need(module: str) -> None:
+    code = f"import sys, pastchats_memory.cli.{module}; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     needless = tuple(f"pastchats_memory.{package}" for package in NOT_NEEDED)
     assert [name for name in run.stdout.split() if name.startswith(needless)] == []

@@ -17,7 +17,6 @@ from pastchats_memory.text.lazy_pattern import LazyPattern
 if TYPE_CHECKING:
     from pastchats_memory.model import Progress
 
-WAYS_BACK = "\n`open ID` shows the conversation there, `resume ID` continues its session."
 NARROWEST = 16
 """Least columns in which a text can be read; a narrower table becomes a list."""
 _PIECES = LazyPattern(r"\s+|[^\s/\\_-]+[/\\_-]*|[/\\_-]+")
@@ -48,12 +47,6 @@ def notify(message: str) -> None:
 def is_terminal(stream: TextIO | None) -> bool:
     """Return whether a person reads or types there. The stream is None if the shell closed it."""
     return stream is not None and stream.isatty()
-
-
-def name_ways_back() -> None:
-    """Name the commands that lead from a result back to the work, to a person who reads it on a terminal."""
-    if is_terminal(sys.stdout):
-        click.echo(hanging(WAYS_BACK, err=True), err=True)
 
 
 def width() -> int:
@@ -164,17 +157,22 @@ def counted(number: int, noun: str) -> str:
 
 
 @contextmanager
-def bar(unit: str, doing: str) -> Iterator[Callable[[Progress], None]]:
-    """Show a bar with rate and time left on a terminal, nothing elsewhere."""
-    if not is_terminal(sys.stderr):
-        yield lambda _: None
-        return
-    from tqdm import tqdm
+def bar(unit: str, doing: str, stopped: Callable[[], str] | None = None) -> Iterator[Callable[[Progress], None]]:
+    """Show a bar with rate and time left on a terminal, nothing elsewhere, and what is left after Ctrl-C (`stopped`)."""
+    try:
+        if not is_terminal(sys.stderr):
+            yield lambda _: None
+            return
+        from tqdm import tqdm
 
-    with tqdm(unit=f" {unit}", leave=False, desc=doing, file=sys.stderr) as shown:
+        with tqdm(unit=f" {unit}", leave=False, desc=doing, file=sys.stderr) as shown:
 
-        def step(progress: Progress) -> None:
-            shown.total = progress.total
-            shown.update(progress.done - shown.n)
+            def step(progress: Progress) -> None:
+                shown.total = progress.total
+                shown.update(progress.done - shown.n)
 
-        yield step
+            yield step
+    except KeyboardInterrupt:
+        if stopped is not None:
+            notify(f"\nStopped. {stopped()}")
+        raise

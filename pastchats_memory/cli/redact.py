@@ -6,7 +6,7 @@ from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.cli.output import bar, counted
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.maintenance.redact_stored import RedactReport, StoredSecrets, build_report
+from pastchats_memory.maintenance.redact_stored import RedactReport, build_report
 from pastchats_memory.memory import Memory
 from pastchats_memory.views.answers.database import RedactBody
 from pastchats_memory.views.to_json import to_json
@@ -38,7 +38,10 @@ def command(memory: Memory, rescan: bool) -> CommandResult:  # noqa: ARG001 - `_
     shown = build_report(found, None)
     plan = f"Stored secrets: {_kinds(shown)}.\nThey are in {_rows(shown)}."
     agreed = not found or options.agree("Remove them for good?", lambda: plan)
-    done = _remove(memory, found) if agreed else shown
+    done = shown
+    if agreed:
+        with bar("rows", "Removing", lambda: "Run the same command again: it removes the rest.") as progress:
+            done = memory.redact_stored(found, progress)
     return CommandResult(
         lambda: to_json(RedactBody("redacted" if agreed else "found", [done])),
         lambda: _describe(done),
@@ -46,15 +49,6 @@ def command(memory: Memory, rescan: bool) -> CommandResult:  # noqa: ARG001 - `_
         nothing="Nothing was changed; --yes removes them.",
         is_folded=True,
     )
-
-
-def _remove(memory: Memory, found: StoredSecrets) -> RedactReport:
-    with bar("rows", "Removing") as progress:
-        try:
-            return memory.redact_stored(found, progress)
-        except KeyboardInterrupt:
-            click.echo("\nStopped. Run the same command again: it removes the rest.", err=True)
-            raise
 
 
 def _describe(done: RedactReport) -> str:

@@ -4,7 +4,7 @@ import click
 
 from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, ask_memory
-from pastchats_memory.cli.output import bar, counted, notify
+from pastchats_memory.cli.output import bar, counted
 from pastchats_memory.episodes.derive import Derived
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
@@ -44,24 +44,20 @@ def command(memory: Memory, embeddings: bool, outcomes: bool, model: str | None)
 
 
 def _outcomes(memory: Memory) -> tuple[Derived, str]:
-    with bar("conversations", "Outcomes") as progress:
-        try:
-            done = memory.reindex_outcomes(progress)
-        except KeyboardInterrupt:
-            notify("\nStopped. What is left is derived by the next index run, or when it is recalled.")
-            raise
+    left = "What is left is derived by the next index run, or when it is recalled."
+    with bar("conversations", "Outcomes", lambda: left) as progress:
+        done = memory.reindex_outcomes(progress)
     rate = f"{counted(done.episodes, 'episode')} of {counted(done.conversations, 'conversation')}"
     return done, f"{rate} read for their outcome; {done.duration_s:.1f} s"
 
 
 def _embeddings(memory: Memory, model: str | None) -> tuple[ReindexReport, str]:
-    with bar("rows", "Embedding") as progress:
-        try:
-            report = memory.reindex_embeddings(model, progress)
-        except KeyboardInterrupt:
-            rows = counted(memory.status().pending, "row")
-            notify(f"\nStopped. The old vectors answer; {rows} await new ones. Run the same command to go on.")
-            raise
+    def describe_rest() -> str:
+        rows = counted(memory.status().pending, "row")
+        return f"The old vectors answer; {rows} await new ones. Run the same command to go on."
+
+    with bar("rows", "Embedding", describe_rest) as progress:
+        report = memory.reindex_embeddings(model, progress)
     before = f", until now {report.previous_model}" if report.previous_model not in (None, report.model) else ""
     text = (
         f"{counted(report.rows, 'row')} have vectors of {report.model} ({report.dim} dimensions{before}): "

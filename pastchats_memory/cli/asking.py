@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,10 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from pastchats_memory.cli import DONE, EXAMPLES, NOTHING, options
-from pastchats_memory.cli.output import emit_json, hanging, name_ways_back, notify, warn
+from pastchats_memory.cli.output import emit_json, hanging, is_terminal, notify, warn
 
 if TYPE_CHECKING:
     from pastchats_memory.memory import Memory
+
+WAYS_BACK = "\n`open ID` shows the conversation there, `resume ID` continues its session."
 
 
 class CommandResult(NamedTuple):
@@ -128,7 +131,7 @@ def _print(result: CommandResult, printed: Mapping[str, object] | str) -> int:
             notify(result.nothing)
         for note in result.notes:
             notify(note)
-        if result.leads_back and result.is_found:
-            name_ways_back()
+        if result.leads_back and result.is_found and is_terminal(sys.stdout):
+            notify(WAYS_BACK)
     warn(result.warnings)
     return DONE if result.is_found else NOTHING

@@ -1,8 +1,7 @@
 """`export`: write every turn and task as JSON Lines."""
 
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import click
 
@@ -11,6 +10,7 @@ from pastchats_memory.cli.asking import make_command
 from pastchats_memory.cli.output import counted, echo_json, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
+from pastchats_memory.tasks import TaskMemory
 from pastchats_memory.text.display import escape_path
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.views.document import (
@@ -22,18 +22,8 @@ from pastchats_memory.views.document import (
 )
 
 
-class Exporting(Protocol):
-    """Something that can be exported: the whole memory, or its tasks."""
-
-    def export(self) -> Iterable[str]:
-        """Yield its lines."""
-
-    def export_to(self, file: Path, *, force: bool) -> int:
-        """Write the lines into a file, and return their number."""
-
-
-def put_out(what: Exporting, noun: str, file: Path | None, *, force: bool) -> int:
-    """Write the lines to FILE, or to stdout, and return their number."""
+def put_out(what: Memory | TaskMemory, noun: str, file: Path | None, *, force: bool) -> int:
+    """Write the lines of all rows, or of all tasks, to FILE or to stdout, and return their number."""
     if file is not None:
         number = what.export_to(file, force=force)
         click.echo(f"Wrote {counted(number, noun)} to {escape_path(utf8(str(file)))}", err=True)

@@ -200,10 +200,8 @@ class Picker:
 
     def _search_now(self) -> None:
         """Search if the user has typed since the last search: a key acts on what is typed."""
-        if self._searched != self._pending:
-            self._search()
-
-    def _search(self) -> None:
+        if self._searched == self._pending:
+            return
         self._searched = self._pending
         try:
             self._find(FILTER.sub("", self._query.text).strip(), **_read_filters(self._query.text))
@@ -261,7 +259,9 @@ def _render_turn(item: Item, *, is_chosen: bool) -> StyleAndTextTuples:
     facts = " · ".join(filter(None, (escape_name(item.role), format_time(item.timestamp), f"id {item.id}")))
     mark = "▶ " if is_chosen else "  "
     style = "class:mine" if is_chosen else "class:head"
-    text = _shorten(item.content) if is_chosen else _shorten_to_lines(item.content)
+    brief = "\n".join(item.content[:BRIEF].strip().split("\n")[:BRIEF_LINES])
+    end = "" if brief == item.content.strip() else " …"
+    text = _shorten(item.content) if is_chosen else f"{sanitise(brief)}{end}"
     if item.role == "tool" and item.content.lstrip()[:1] in ("{", "["):
         text = f"({len(item.content):,} characters of data)"
     called = item.metadata.get("tools")
@@ -272,11 +272,6 @@ def _render_turn(item: Item, *, is_chosen: bool) -> StyleAndTextTuples:
 def _shorten(text: str) -> str:
     """Return what is shown of a text; every key would otherwise lay out megabytes."""
     return sanitise(text if len(text) <= SHOWN else f"{keep_head(text, SHOWN)}…")
-
-
-def _shorten_to_lines(text: str) -> str:
-    short = "\n".join(text[:BRIEF].strip().split("\n")[:BRIEF_LINES])
-    return sanitise(short) + ("" if short == text.strip() else " …")
 
 
 def _read_filters(query: str) -> dict[str, str]:

@@ -17,7 +17,8 @@ from terminal import on_a_terminal
 from wcwidth import wcswidth
 
 from pastchats_memory.cli import COMMANDS
-from pastchats_memory.cli.output import WAYS_BACK, folded, table
+from pastchats_memory.cli.asking import WAYS_BACK
+from pastchats_memory.cli.output import folded, table
 
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 

@@ -35,7 +35,7 @@ def command(
     at /openapi.json.
     """
     from pastchats_memory.hooks.listening import listening
-    from pastchats_memory.http import Address, serve
+    from pastchats_memory.http import serve
     from pastchats_memory.http.opening import has_screen
 
     if token == "":  # empty, so no secret # nosec B105
@@ -45,7 +45,7 @@ def command(
     with listening(config):
         opens = not no_open and has_screen()
         report = partial(click.echo, err=True)
-        serve(config, Address(host, port), report, with_new_token=new_token, opens_page=opens)
+        serve(config, host, port, report, with_new_token=new_token, opens_page=opens)
     return DONE
 
 

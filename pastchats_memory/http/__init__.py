@@ -10,7 +10,6 @@ import socket
 import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, nullcontext
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
@@ -172,16 +171,9 @@ async def _answer_no_route(_: Request, fault: Exception) -> Response:
 # --- the process ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
-    """The address to listen on."""
-
-    host: str
-    port: int
-
-
 def serve(
-    config: Config, address: Address, report: Callable[[str], None], *, with_new_token: bool = False, opens_page: bool = False,
+    config: Config, host: str, port: int, report: Callable[[str], None], *, with_new_token: bool = False,
+    opens_page: bool = False,
 ) -> None:  # fmt: skip
     """Serve until SIGINT or SIGTERM, and with `opens_page` open the page in a browser.
 
@@ -189,18 +181,18 @@ def serve(
 
     Raises UsageFault if the address cannot be used, or not without a token, or if the chat endpoint is not a URL.
     """
-    local = is_loopback(address.host)
+    local = is_loopback(host)
     if not local and config.server_token is None:
         hint = "Set PASTCHATS_MEMORY_TOKEN (or --token), or serve on 127.0.0.1, as without --host."
-        raise UsageFault(f"whoever reaches {address.host} could read everything, and there is no token", hint)
+        raise UsageFault(f"whoever reaches {host} could read everything, and there is no token", hint)
     upstream = None
     if config.chat_endpoint is not None:
         upstream = chat.Upstream(config.chat_endpoint, config.chat_api_key, config.chat_timeout)
         report(f"Chats that are sent here go on to {upstream.host}, with what is remembered of their question.")
-    with listen(address) as listener:
+    with listen(host, port) as listener:
         port = listener.getsockname()[1]
-        url = f"http://{f'[{address.host}]' if ':' in address.host else address.host}:{port}"
-        sessions = Sessions(f"http://127.0.0.1:{port}" if address.host in EVERY_ADDRESS else url, port, report)
+        url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        sessions = Sessions(f"http://127.0.0.1:{port}" if host in EVERY_ADDRESS else url, port, report)
         token = open_token(config, is_new=with_new_token)
         app = make_application(OpenMemory(config, report), token.read, upstream, sessions, only_loopback_names=local)
         report(
@@ -220,20 +212,18 @@ def serve(
             server.run(sockets=[listener])
 
 
-def listen(address: Address) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
     """Open a listener whose connections send without delay. Raises UsageFault.
 
     asyncio switches Nagle's algorithm off only if the socket says that its protocol is TCP. A socket from
     `create_server` does not: the second of the two sends of an answer then waited 40 ms for an acknowledgement.
     """
-    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        listener = socket.create_server((address.host, address.port), family=family, backlog=BACKLOG)
+        listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
     except (OSError, OverflowError) as fault:
         why = str(getattr(fault, "strerror", None) or fault).partition(" (while attempting to bind")[0]
-        raise UsageFault(
-            f"{address.host}:{address.port}: {why}", "Name another address with --host and --port."
-        ) from fault
+        raise UsageFault(f"{host}:{port}: {why}", "Name another address with --host and --port.") from fault
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
 

@@ -18,7 +18,7 @@ from program import REPOSITORY, Program, write_messages
 from served import Server, serving
 from waiting import HANG_S
 
-from pastchats_memory.http import Address, listen
+from pastchats_memory.http import listen
 
 SCHEMAS = REPOSITORY / "contracts" / "schemas"
 
@@ -149,7 +149,7 @@ def test_32_clients_at_once_each_get_their_own_answer(client: httpx.Client, serv
 
 
 def test_connections_send_without_waiting_for_acknowledgements() -> None:
-    with listen(Address("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()):
+    with listen("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()):
         connection, _ = listener.accept()
         with connection:
             assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

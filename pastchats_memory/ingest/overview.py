@@ -4,13 +4,14 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, NamedTuple, Protocol
+from typing import Annotated, NamedTuple
 
 import orjson
 
 from pastchats_memory.fields import Count, shown_as
 from pastchats_memory.files.archives import archive_of, is_archive
 from pastchats_memory.files.stored_path import resolve_path
+from pastchats_memory.formats.registry import History
 from pastchats_memory.ingest.detect import BY_FORMAT
 from pastchats_memory.ingest.discover import discover_files
 from pastchats_memory.ingest.options import ALL_FILES, FileFilter
@@ -21,18 +22,6 @@ from pastchats_memory.text.encoding import utf8
 
 SEVERAL = "several"
 """Program name of a place with files of several programs."""
-
-
-class HistoryPlace(Protocol):
-    """A program, and where it keeps its history."""
-
-    @property
-    def program(self) -> str:
-        """Name of the program."""
-
-    @property
-    def path(self) -> Path:
-        """A file or folder."""
 
 
 @shown_as("SourceView")
@@ -70,14 +59,14 @@ def list_unread(database: Database) -> list[UnreadFile]:
     ]
 
 
-def overview_at(path: Path, histories: Iterable[HistoryPlace], wanted: FileFilter = ALL_FILES) -> list[SourceReport]:
+def overview_at(path: Path, histories: Iterable[History], wanted: FileFilter = ALL_FILES) -> list[SourceReport]:
     """Return the overview with a database that may not exist yet."""
     with open_existing(path) as database:
         return overview(database, histories, wanted)
 
 
 def overview(
-    database: Database | None, histories: Iterable[HistoryPlace], wanted: FileFilter = ALL_FILES
+    database: Database | None, histories: Iterable[History], wanted: FileFilter = ALL_FILES
 ) -> list[SourceReport]:
     """Return each history, then the other places from which something was indexed."""
     histories = list(histories)
@@ -110,14 +99,14 @@ class IndexedPlace(NamedTuple):
     """Stored paths of its indexed files that belong to no history and to no other place."""
 
 
-def existing_places_at(path: Path, histories: Iterable[HistoryPlace]) -> list[Path]:
+def existing_places_at(path: Path, histories: Iterable[History]) -> list[Path]:
     """Return the files and folders outside the histories that were indexed once and still exist."""
     with open_existing(path) as database:
         places = [resolve_path(place.path) for place in _other_places(database, histories)] if database else []
     return [place for place in places if os.path.lexists(place)]
 
 
-def _other_places(database: Database, histories: Iterable[HistoryPlace]) -> Iterator[IndexedPlace]:
+def _other_places(database: Database, histories: Iterable[History]) -> Iterator[IndexedPlace]:
     """Yield folders that a user named, shortest first, and files that belong to none of them."""
     known = sources.known_sources(database)
     roots = [utf8(str(history.path)) for history in histories]

@@ -34,16 +34,13 @@ def add_commits(entries: Sequence[RecallEntry], folder: str) -> list[RecallEntry
     commits = list_commits(folder, files, min(span.begin for span in spans.values()))
     reverted = _find_reverted(folder, commits)
     counted = list(spans)[:MAX_ENTRIES]
-    known = [_count_standing_lines(entry, folder) if place in counted else entry for place, entry in enumerate(entries)]
-    return [
-        _add_commit(entry, spans[place], commits, reverted) if place in spans else entry
-        for place, entry in enumerate(known)
-    ]
-
-
-def _count_standing_lines(entry: RecallEntry, folder: str) -> RecallEntry:
-    """Return the entry with the number of its added lines that stand in HEAD."""
-    return entry._replace(standing=count_standing_lines(entry.edits.turns, entry.edits.files, folder))
+    known = list(entries)
+    for place, span in spans.items():
+        if place in counted:
+            edits = known[place].edits
+            known[place] = known[place]._replace(standing=count_standing_lines(edits.turns, edits.files, folder))
+        known[place] = _add_commit(known[place], span, commits, reverted)
+    return known
 
 
 def count_standing_lines(turns: Iterable[Item], files: Collection[str], folder: str) -> StandingLines | None:

@@ -5,7 +5,7 @@ A hook imports this before and after a call of a tool, so it imports little.
 
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 
@@ -23,9 +23,6 @@ COLUMNS = (
     "kind", "cure", "cure_id",
 )  # fmt: skip
 _WORD = re.compile(r"[^\W_]+")
-_TURN = (
-    f"p.id, p.source_project, p.turn_index, p.role, substr(p.content, 1, {CONTENT_CHARS}), p.metadata_json, p.timestamp"
-)
 
 
 class RecordedTurn(NamedTuple):
@@ -79,12 +76,8 @@ class StoredFailure(NamedTuple):
 
 def read_conversation(database: Database, project: str, conversation_id: str) -> list[RecordedTurn]:
     """Return the turns of a conversation in order, without notes."""
-    rows = database.run(
-        f"SELECT {_TURN} FROM visible_prompts p WHERE p.source_project = ? AND p.conversation_id = ? AND p.role != 'note' "
-        "ORDER BY p.turn_index, p.id",
-        (project, conversation_id),
-    )
-    return [_make_turn(row) for row in rows]
+    condition = "p.source_project = ? AND p.conversation_id = ? AND p.role != 'note' ORDER BY p.turn_index, p.id"
+    return _read_turns(database, condition, (project, conversation_id))
 
 
 def replace(database: Database, project: str, conversation_id: str, failures: Sequence[Failure]) -> None:
@@ -132,13 +125,13 @@ def find_later_calls(
     words = _WORD.findall(subject)[:MAX_WORDS]
     if not words or after is None:
         return []
-    rows = database.run(
-        f"SELECT {_TURN} FROM visible_prompts p WHERE p.id IN (SELECT rowid FROM tool_calls_fts WHERE tool_calls_fts MATCH ?1) "
+    return _read_turns(
+        database,
+        "p.id IN (SELECT rowid FROM tool_calls_fts WHERE tool_calls_fts MATCH ?1) "
         "AND ifnull(p.source_project = ?2, 1) AND p.timestamp > ?3 AND p.conversation_id IS NOT ?4 "
         "ORDER BY p.timestamp DESC LIMIT ?5",
         (" ".join(f'"{word}"' for word in words), project, after, not_conversation, MAX_ROWS),
     )
-    return [_make_turn(row) for row in rows]
 
 
 def find_place(database: Database, id_: int) -> tuple[str, int | None]:
@@ -161,6 +154,10 @@ def _read(database: Database, condition: str, values: tuple[object, ...]) -> lis
     return [StoredFailure(project, id_, when, Failure(*failure)) for project, id_, when, *failure in rows]
 
 
-def _make_turn(row: Sequence[Any]) -> RecordedTurn:
-    id_, project, index, role, content, metadata, when = row
-    return RecordedTurn(id_, project, index, role, content, orjson.loads(metadata or "{}"), when)
+def _read_turns(database: Database, condition: str, values: tuple[object, ...]) -> list[RecordedTurn]:
+    columns = f"p.id, p.source_project, p.turn_index, p.role, substr(p.content, 1, {CONTENT_CHARS}), p.metadata_json, p.timestamp"
+    rows = database.run(f"SELECT {columns} FROM visible_prompts p WHERE {condition}", values)
+    return [
+        RecordedTurn(id_, project, index, role, content, orjson.loads(metadata or "{}"), when)
+        for id_, project, index, role, content, metadata, when in rows
+    ]

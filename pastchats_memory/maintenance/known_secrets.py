@@ -53,7 +53,8 @@ def remove_known(database: Database, embedder: Embedder, known: KnownSecrets) ->
         if len(rows) > MOST_ROWS:
             known.except_common(hash_)
         else:
-            _add(found, rows)
+            for kind, row in rows:
+                found.add(kind, row)
     if found:
         forget_cached()
         rewrite_rows(database, embedder, found, lambda _: None)
@@ -84,13 +85,3 @@ def _find_places(database: Database, known: KnownSecrets) -> dict[bytes, list[tu
             for hash_ in {hash_ for hash_, _ in known.find(text)}:
                 places[hash_].append((kind, row))
     return places
-
-
-def _add(found: StoredSecrets, rows: list[tuple[Texts, StoredTexts]]) -> None:
-    for kind, row in rows:
-        if kind is TURNS:
-            found.turns.append(row.key[0])
-        elif row.task is None:
-            found.others.append((kind, row.key))
-        else:
-            found.tasks.setdefault(row.task, []).append((kind, row.key))

@@ -8,7 +8,7 @@ A removed secret is not found again. So after an interruption, the next run does
 import json
 import re
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -61,6 +61,15 @@ class StoredSecrets:
         """Return whether any row has a secret."""
         return bool(self.turns or self.split or self.tasks or self.others)
 
+    def add(self, kind: Texts, row: StoredTexts) -> None:
+        """Add a row of a table."""
+        if kind is TURNS:
+            self.turns.append(row.key[0])
+        elif row.task is None:
+            self.others.append((kind, row.key))
+        else:
+            self.tasks.setdefault(row.task, []).append((kind, row.key))
+
 
 @shown_as("RedactedView")
 @dataclass(frozen=True, slots=True)
@@ -92,7 +101,7 @@ def find_stored_secrets(
         for id_, conversation, index, row in batch:
             values = _search_row(found, TURNS, row)
             if values:
-                found.turns.append(id_)
+                found.add(TURNS, row)
             content = values.get("content") or row.texts.get("content", "")
             if previous is not None and previous[1:3] == (conversation, index - 1):
                 halves = redact_split(previous[3], content)
@@ -101,13 +110,11 @@ def find_stored_secrets(
                     found.secrets.update(_count_marks(halves[1]) - _count_marks(content))
             previous = id_, conversation, index, content
         report_progress(Progress(found.looked_at, total))
-    tasks: defaultdict[int, list[TableRow]] = defaultdict(list)
     for kind in (*TASK_TEXTS, *OTHER_TEXTS):
         for row in redactions.rows(database, kind):
             if _search_row(found, kind, row):
-                (found.others if row.task is None else tasks[row.task]).append((kind, row.key))
+                found.add(kind, row)
         report_progress(Progress(found.looked_at, total))
-    found.tasks = dict(tasks)
     return found
 
 

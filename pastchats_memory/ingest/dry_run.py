@@ -1,12 +1,15 @@
-"""Show what a run would make of files, without writing."""
+"""Look at a run without writing: what it would make of files, and how long it would take."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from pastchats_memory.embed import Embedder
+from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.ingest.changes import Plan
 from pastchats_memory.ingest.detect import detect, suggest_map
 from pastchats_memory.ingest.discover import discover_files
+from pastchats_memory.ingest.forecast import Forecast, estimate
 from pastchats_memory.ingest.identity import project_of
 from pastchats_memory.ingest.open_file import OpenFile
 from pastchats_memory.ingest.options import IndexOptions
@@ -57,3 +60,23 @@ def _dry_run_file(plan: Plan, options: IndexOptions) -> DryRunFile:
     )
     project = next(iter(projects)) if len(projects) == 1 else None
     return report, projects.total() + len(file.tasks), project
+
+
+def survey_at(path: Path, inputs: Sequence[Path], options: IndexOptions, embedder: Embedder) -> Forecast:
+    """Measure a run into the database at a path, which need not exist. Raises InputMissing."""
+    found, _ = discover_files(inputs, options.wanted)
+    with open_existing(path) as database:
+        planned = plan_run(database, found, options, IndexReport("")).files
+    todo = [plan for plan in planned if not plan.is_unchanged]
+    return estimate(ModelSession(embedder), todo, lambda plan: _sample_texts(plan, options), least_bytes=1)
+
+
+def _sample_texts(plan: Plan, options: IndexOptions) -> Iterator[str]:
+    """Yield the texts of a file's turns; none of a file that cannot be read, which the run reports."""
+    try:
+        source, format_, _ = detect(plan, options)
+        if format_ is not None:
+            for turn in read_turns(source, format_, OpenFile(plan, format_.name), options):
+                yield turn.content
+    except OSError:
+        return

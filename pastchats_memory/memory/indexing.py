@@ -81,7 +81,7 @@ def survey_histories(config: Config, histories: Sequence[History]) -> Forecast:
     The packaged model times the estimate: nothing may leave this machine before the user agrees.
     """
     from pastchats_memory.embed.packaged import PackagedEmbedder
-    from pastchats_memory.ingest.survey import survey_at
+    from pastchats_memory.ingest.dry_run import survey_at
 
     options = index_options(config, None)
     return survey_at(config.database, [one.path for one in histories], options, PackagedEmbedder(config.threads))

@@ -1,12 +1,17 @@
-"""`status`: show what the memory holds and how it answers."""
+"""`status` and `log`: show what the memory holds, how it answers, and what the hooks gave to agents."""
+
+from textwrap import indent
+
+import click
 
 from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.cli.output import counted, hanging
 from pastchats_memory.maintenance.health import Status
 from pastchats_memory.memory import Memory
-from pastchats_memory.text.display import format_time
+from pastchats_memory.text.display import format_time, sanitise
 from pastchats_memory.views.answers.database import STATUS
-from pastchats_memory.views.recalled import render_weeks
+from pastchats_memory.views.recalled import render_log, render_weeks
+from pastchats_memory.views.to_json import to_json
 from pastchats_memory.views.token_use import describe_agents
 
 WEEKS = 4
@@ -73,4 +78,23 @@ def _run(run: dict[str, object] | None) -> str:
     return (
         f"{format_time(str(run['started_at']))}, {run['outcome']}: {counted(int(str(run['files_scanned'])), 'file')} looked at, "
         f"{counted(int(str(run['turns_added'])), 'turn')} added, {run['turns_skipped']} known, {run['unreadable']} unreadable"
+    )
+
+
+@ask_memory("log")
+@click.option("--last", is_flag=True, help="Print the last one as the agent saw it.")
+@click.option("--session", metavar="ID", help="Only what this session got.")
+@click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Lines at most.")
+def log(memory: Memory, last: bool, session: str | None, limit: int) -> CommandResult:
+    """List what the hooks put into which session, the newest first.
+
+    Each line has time, agent, kind, size, ids and the prompt's first words, and says whether the agent then used it: read or
+    resumed an item, or named its file.
+    """
+    found = memory.log(session, 1 if last else limit)
+    return CommandResult(
+        lambda: to_json(found),
+        lambda: indent(sanitise(found.results[0].content), "  ") if last else render_log(found),
+        is_found=bool(found.results),
+        nothing="No hook has given anything to an agent yet.",
     )

@@ -5,15 +5,15 @@ Messages have no ids. Newer versions write the minute before the prompt. Only te
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pastchats_memory.files.foreign_sqlite import ForeignDatabase
-from pastchats_memory.formats.agents.cursor.store import TABLES, find_roots, read_conversations
 from pastchats_memory.formats.base.agent import AgentSession, Items
 from pastchats_memory.formats.base.checkpoint import CannotResume
 from pastchats_memory.formats.base.dialect import read_spellings
 from pastchats_memory.formats.base.markdown_dialogue import MarkdownDialogue, Section
+from pastchats_memory.formats.base.protobuf import text_at, values_of
 from pastchats_memory.formats.base.session import (
     BadRecord,
     Position,
@@ -29,7 +29,7 @@ from pastchats_memory.formats.base.source import Record, SourceFile
 from pastchats_memory.formats.base.sqlite_sessions import has_tables
 from pastchats_memory.formats.base.tags import without_rim
 from pastchats_memory.formats.base.tools import parse_result
-from pastchats_memory.formats.base.values import BadJson, Json, mapping_of, objects_of, text_of
+from pastchats_memory.formats.base.values import BadJson, Json, mapping_of, objects_of, parse_json, text_of
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
@@ -42,6 +42,11 @@ ROLES = ("user", "assistant")
 CLIENT_PROMPTS = _WORDS["client_prompts"]
 """Beginnings of prompts that Cursor sends when a subagent or a background task ends."""
 PICTURE = "[Image]"
+TABLES = {"blobs": frozenset({"id", "data"}), "meta": frozenset({"key", "value"})}
+ABOUT, ROOT = "0", "latestRootBlobId"
+MESSAGE, WORKSPACE = 1, 9
+"""Fields of the root."""
+HASH = 32
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 _QUERY = re.compile(r"<user_query>\n?(.*?)\n?</user_query>(?=[ \t]*(?:[<\n]|\Z))|<user_query>.*", re.DOTALL)
@@ -60,7 +65,9 @@ def matches(source: SourceFile) -> bool:
         messages = (record for record in source.sample if record.get("role") in ROLES and "type" not in record)
         return any(isinstance(mapping_of(each.get("message")).get("content"), list) for each in messages)
     if source.shape == "sqlite":
-        return has_tables(source, TABLES) and any(isinstance(about, dict) for about in source.from_database(find_roots))
+        return has_tables(source, TABLES) and any(
+            isinstance(about, dict) for about in source.from_database(_find_roots)
+        )
     return source.shape == "markdown" and _is_transcript(source)
 
 
@@ -142,8 +149,47 @@ def _branch_of(path: Path) -> str:
     return "sidechain" if "subagents" in path.parts[:-1] else "main"
 
 
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """The conversation in a store."""
+
+    about: Json
+    """`agentId`, `name`, `createdAt`, `lastUsedModel`."""
+    workspace: str = ""
+    """The address of the working directory."""
+    messages: list[Json | BadJson] = field(default_factory=list)
+
+
+def _find_roots(database: ForeignDatabase) -> Iterator[Json]:
+    """Yield the objects that name a root, hexadecimal JSON; none in another's file."""
+    for _, value in database.rows("meta", ("key", "value"), where={"key": ABOUT}):
+        try:
+            about = mapping_of(parse_json(bytes.fromhex(text_of(value))))
+        except ValueError:
+            continue
+        if ROOT in about:
+            yield about
+
+
+def _read_conversations(database: ForeignDatabase) -> Iterator[_Stored]:
+    """Yield the conversation with each message once, in the root's order, without missing messages."""
+    for about in _find_roots(database):
+        root = _blob(database, text_of(about[ROOT]))
+        hashes = (value for value in values_of(root, MESSAGE) if isinstance(value, bytes) and len(value) == HASH)
+        ids = dict.fromkeys(value.hex() for value in hashes)
+        values = map(parse_json, filter(None, (_blob(database, name) for name in ids)))
+        messages = [value if isinstance(value, BadJson) else mapping_of(value) for value in values]
+        yield _Stored(about, text_at(root, (WORKSPACE,)), messages)
+
+
+def _blob(database: ForeignDatabase, name: str) -> bytes:
+    for (data,) in database.rows("blobs", ("data",), where={"id": name}):
+        return data if isinstance(data, bytes) else text_of(data).encode("utf-8", errors="replace")
+    return b""
+
+
 def _from_store(database: ForeignDatabase, path: Path) -> Iterator[Row]:
-    for stored in read_conversations(database):
+    for stored in _read_conversations(database):
         own_id, folder = text_of(stored.about.get("agentId")) or path.parent.name, folder_of(stored.workspace)
         started, title = to_the_minute(iso_utc(stored.about.get("createdAt"))), text_of(stored.about.get("name"))
         builder = SessionBuilder(SessionInfo(own_id, folder, None, started, {"title": title}))

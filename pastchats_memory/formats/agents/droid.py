@@ -96,18 +96,13 @@ class _Session(AgentSession):
                 self.builder.add_call(call_id, text_of(record.get("toolName")), record.get("parameters"))
             case "tool_result":
                 value, failed = record.get("value"), record.get("isError") is True
-                output = parse_printed(mapping_of(value), failed=failed)
-                printed = isinstance(value, dict)
-                self.builder.add_result(
-                    call_id, output if printed else parse_droid_output(text_of(value), failed=failed), at
-                )
-            case "completion" if not self._is_last(text := text_of(record.get("finalText"))):
+                if isinstance(value, dict):
+                    output = parse_printed(value, failed=failed)
+                else:
+                    output = parse_droid_output(text_of(value), failed=failed)
+                self.builder.add_result(call_id, output, at)
+            case "completion" if not self.builder.repeats_answer(text := text_of(record.get("finalText"))):
                 self.builder.add_answer(text, at)
-
-    def _is_last(self, text: str) -> bool:
-        """Return whether the last message has the text that a completion repeats."""
-        last = self.builder.queue.last_message
-        return last is not None and last.role == "assistant" and last.texts[-1].strip() == text.strip()
 
     def _apply_header(self, record: Json) -> None:
         info = self.builder.info

@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar
 
+from pastchats_memory.formats.base.chat_messages import add_message
 from pastchats_memory.formats.base.dialect import COMMON, UserText
 from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of, texts_of
 from pastchats_memory.formats.base.source import Record, SourceFile
 from pastchats_memory.formats.base.sqlite_sessions import SqliteSessions, Tables
-from pastchats_memory.formats.base.tools import ToolResult, parse_printed
-from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, parse_json, text_of, value_of
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of, value_of
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
@@ -118,20 +118,13 @@ def _add_message(
     content = value_of(text.removeprefix(ENCODED)) if text.startswith(ENCODED) else encoded
     if _SUMMARY.match(text):
         builder.add_turn("system", "summary", text, at)
+    elif role == "user" and (typed := _parse_skill(text)) is not None:
+        builder.add_prompt(typed.text, at, kind="command" if typed.is_command else "prompt")
     else:
-        match role:
-            case "user" if (typed := _parse_skill(text)) is not None:
-                builder.add_prompt(typed.text, at, kind="command" if typed.is_command else "prompt")
-            case "user":
-                builder.add_content(content, at, ("image", "image_url"))
-            case "assistant":
-                builder.add_answer(texts_of(content), at)
-            case "tool":
-                printed = texts_of(content)
-                fields = mapping_of(value_of(printed))
-                output = parse_printed(fields, failed=bool(fields.get("error"))) if fields else ToolResult(printed)
-                builder.add_result(text_of(call_id), output, at)
-    for call in map(mapping_of, list_of(calls) or list_of(parse_json(text_of(calls) or "[]"))):
+        has_failed = bool(mapping_of(value_of(texts_of(content))).get("error"))
+        message: Json = {"role": role, "content": content, "tool_call_id": call_id, "is_error": has_failed}
+        add_message(builder, message, at)
+    for call in objects_of(value_of(calls)):
         arguments = mapping_of(value_of((mapping_of(call.get("function")) or call).get("arguments")))
         builder.info.cwd = builder.info.cwd or folder_of(arguments.get("workdir"))
         builder.add_openai_call(call)

@@ -132,7 +132,7 @@ class _Session(AgentSession):
                 self.unsent.remove(text.strip())
             case "user":
                 self._add_prompt(message, content, at)
-            case "assistant" if not self._is_last_answer(text):
+            case "assistant" if not self.builder.repeats_answer(text):
                 self.builder.add_answer(text, at)
                 for call in map(mapping_of, list_of(message.get("toolCalls")) or list_of(message.get("tool_calls"))):
                     self.builder.add_openai_call(call)
@@ -140,10 +140,6 @@ class _Session(AgentSession):
                 call_id = text_of(message.get("toolCallId")) or text_of(message.get("tool_call_id"))
                 if self.builder.awaits_result(call_id):
                     self.builder.add_result(call_id, _parse_noted_result(text), at)
-
-    def _is_last_answer(self, text: str) -> bool:
-        turn = self.builder.queue.last_message
-        return turn is not None and turn.role == "assistant" and "".join(turn.texts).strip() == text.strip()
 
     def _add_part(self, part: Json, at: Position) -> None:
         if part.get("type") == "text" and (text := text_of(part.get("text"))):

@@ -125,6 +125,11 @@ class SessionBuilder:
         if text.strip():
             self.add_turn("assistant", "answer", text, at, model=model or self.model)
 
+    def repeats_answer(self, text: str) -> bool:
+        """Return whether a text is that of the last answer, with nothing said since."""
+        last = self.queue.last_message
+        return last is not None and last.role == "assistant" and "".join(last.texts).strip() == text.strip()
+
     def add_chunk(self, role: str, text: str, at: Position, *, pictures: int = 0) -> None:
         """Add a chunk of a streamed turn, to the one before unless something came between. Pictures: `[image]`."""
         last = self.queue.last_message

@@ -467,12 +467,7 @@ class Places:
 
     @cached_property
     def _line_ends(self) -> list[int]:
-        ends: list[int] = []
-        at = self._text.find("\n")
-        while at >= 0:
-            ends.append(at)
-            at = self._text.find("\n", at + 1)
-        return ends
+        return [found.start() for found in re.finditer("\n", self._text)]
 
     def line(self, value: str, start: int | None = None) -> int:
         """Return the 1-based line of the string `value`.

@@ -105,12 +105,8 @@ def _parts(lines: Sequence[str], first: int) -> Iterator[_Part]:
 
 
 def _trimmed(lines: Sequence[str], start: int, end: int, path: tuple[str, ...]) -> Iterator[_Part]:
-    while end > start and not lines[end - 1].strip():
-        end -= 1
-    while start < end and not lines[start].strip():
-        start += 1
-    if start < end:
-        yield _Part(start, end, path)
+    if filled := [place for place in range(start, end) if lines[place].strip()]:
+        yield _Part(filled[0], filled[-1] + 1, path)
 
 
 def _headings(lines: Sequence[str], first: int) -> Iterator[tuple[int, int, int, str]]:

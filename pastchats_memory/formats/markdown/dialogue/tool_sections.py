@@ -183,8 +183,7 @@ def _parse_goose(lines: Sequence[str], place: int, name: str) -> _ParsedSection:
         return _ParsedSection(ToolUse(place, name, _parse_goose_arguments(body)), end)
     answered = "\n".join(body).strip().removesuffix(_RULE).rstrip()
     failed = answered.startswith(_GOOSE_FAULT)
-    fenced = answered.removeprefix(_GOOSE_FAULT).strip().split("\n")
-    answered = "\n".join(line for line in fenced if not _FENCE.match(line))
+    answered = _text_without_fences(answered.removeprefix(_GOOSE_FAULT).split("\n"))
     return _ParsedSection(ToolUse(place, answered=answered, failed=failed), end)
 
 

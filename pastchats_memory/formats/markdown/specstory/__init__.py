@@ -191,18 +191,12 @@ def _read_turns(
 def _shown_lines(part: _Part, lines: Sequence[str], folded: Sequence[Fold]) -> list[tuple[int, str]]:
     """Return the lines that a person saw, with their places. A user's words are unchanged."""
     hidden = {place for fold in folded for place in range(fold.start, fold.end + 1)}
-    visible: list[tuple[int, str]] = []
-    for place in range(part.start + 1, part.end):
-        line = lines[place]
-        if place in hidden or _MESSAGE.match(line):
-            continue
-        if not part.person and line.strip() == NO_TEXT:
-            continue
-        visible.append((place, line))
-    while visible and visible[-1][1].strip() in EMPTY_LINES:
-        visible.pop()
-    begin = next((at for at, (_, line) in enumerate(visible) if line.strip() not in EMPTY_LINES), len(visible))
-    return visible[begin:] if part.person else list(_close_gaps(visible[begin:]))
+    own = ((place, lines[place]) for place in range(part.start + 1, part.end) if place not in hidden)
+    written = ((place, line) for place, line in own if not _MESSAGE.match(line))
+    visible = [(place, line) for place, line in written if part.person or line.strip() != NO_TEXT]
+    filled = [at for at, (_, line) in enumerate(visible) if line.strip() not in EMPTY_LINES]
+    shown = visible[filled[0] : filled[-1] + 1] if filled else []
+    return shown if part.person else list(_close_gaps(shown))
 
 
 def _close_gaps(visible: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str]]:

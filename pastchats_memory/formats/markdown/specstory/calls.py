@@ -229,13 +229,13 @@ def _parse_output(fold: _Fold, fences: Sequence[_Fence]) -> ToolResult:
     refused = any(line.startswith(REFUSED) for line in fold.outside)
     answered = next((found for line in fold.outside if (found := _ANSWERED.match(line)) and found[2]), None)
     if answered:
-        return _parse_ended(fold.name, answered[2], failed=refused or _is_error(answered[1]))
+        return _parse_ended(fold.name, answered[2], failed=refused or "error" in answered[1].lower())
     labelled = [(found[1], fence) for fence in fences if (found := _ANSWERED.match(fence.label))]
     if not fences:
         return ToolResult("", failed=refused)
     word, fence = labelled[-1] if labelled else ("", fences[0 if fold.of_shell else -1])
     text = _text_to_last_mark(fold.lines, fence) if fold.of_shell else fence.text
-    return _parse_ended(fold.name, text, failed=refused or _is_error(word))
+    return _parse_ended(fold.name, text, failed=refused or "error" in word.lower())
 
 
 def _text_to_last_mark(lines: Sequence[str], fence: _Fence) -> str:
@@ -246,10 +246,6 @@ def _text_to_last_mark(lines: Sequence[str], fence: _Fence) -> str:
     mark = lines[fence.first].removesuffix(fence.language)
     last = next((place for place in range(len(lines) - 1, fence.last, -1) if lines[place] == mark), fence.last)
     return "\n".join(lines[fence.first + 1 : last])
-
-
-def _is_error(word: str) -> bool:
-    return "error" in word.lower()
 
 
 def _parse_ended(name: str, text: str, *, failed: bool) -> ToolResult:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.source import SourceFile
-from pastchats_memory.formats.base.values import Json, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, number_of, text_of
 from pastchats_memory.model import Task, TaskLink, Unreadable
 from pastchats_memory.text.timestamps import iso_utc
 
@@ -37,9 +37,8 @@ def one_line(text: str) -> str:
 
 def word_of(value: object) -> str:
     """Return a text, or a whole number as text; `""` for any other type."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    return text_of(value).strip()
+    number = number_of(value)
+    return text_of(value).strip() if number is None else str(number)
 
 
 def join_sections(fields: Json, sections: dict[str, str]) -> str:

@@ -11,18 +11,7 @@ from itertools import chain
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.tasks import names_of, one_line, short_hash, word_of
 from pastchats_memory.formats.base.tools import fold_tool_name
-from pastchats_memory.formats.base.values import (
-    BadJson,
-    Json,
-    first_text,
-    list_of,
-    mapping_of,
-    number_of,
-    objects_of,
-    parse_json,
-    text_of,
-    value_of,
-)
+from pastchats_memory.formats.base.values import Json, first_text, list_of, mapping_of, number_of, text_of, value_of
 from pastchats_memory.model import RESOLVED, Task, TaskLink, TaskState
 from pastchats_memory.text.tracker_words import priority_of, status_of
 
@@ -173,7 +162,7 @@ class TodoLists:
     def _merge(self, conversation: str, arguments: Json, at: str | None, line: int) -> None:
         """Change lines of a list: a line with a known id may leave out its text."""
         texts = self._texts.get(conversation, {})
-        for fields in objects_of(arguments.get("todos")):
+        for fields in map(mapping_of, list_of(arguments.get("todos"))):
             entry = entry_of({"content": texts.get(word_of(fields.get("id")), "")} | fields)
             if entry is not None:
                 self._keep(conversation, entry, at, line)
@@ -198,15 +187,12 @@ class TodoLists:
 def entries_of(arguments: Json) -> list[TodoEntry] | None:
     """Return the list in a call's arguments: objects, texts, or a checklist in one text; None without one."""
     for key in LIST_KEYS:
-        value = arguments.get(key)
-        if isinstance(value, str):
-            parsed = parse_json(value)
-            if isinstance(parsed, BadJson) or not isinstance(parsed, list):
-                return _boxes(value)
-            value = parsed
-        if isinstance(value, list):
-            found = (entry_of(item) if isinstance(item, dict) else _of_text(item) for item in value)
+        written = arguments.get(key)
+        if isinstance(value := value_of(written), list):
+            found = (entry_of(item if isinstance(item, dict) else {"text": item}) for item in value)
             return [entry for entry in found if entry is not None]
+        if isinstance(written, str):
+            return _boxes(written)
     return None
 
 
@@ -216,11 +202,6 @@ def entry_of(fields: Json) -> TodoEntry | None:
     is_done = fields.get("completed") is True or fields.get("done") is True
     status = text_of(fields.get("status")) or ("completed" if is_done else "pending")
     return TodoEntry(text, status, priority_of(fields.get("priority")), word_of(fields.get("id"))) if text else None
-
-
-def _of_text(value: object) -> TodoEntry | None:
-    text = text_of(value).strip()
-    return TodoEntry(text, "pending") if text else None
 
 
 def _boxes(text: str) -> list[TodoEntry]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pastchats_memory.formats.base.format import CERTAIN
 from pastchats_memory.formats.base.source import Places, Record, SourceFile
 from pastchats_memory.formats.base.tasks import folder_of_project, names_of, one_line, task_format, word_of
-from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
+from pastchats_memory.formats.base.values import Json, list_of, mapping_of, number_of, objects_of, text_of
 from pastchats_memory.model import Comment, Task, Unreadable
 from pastchats_memory.text.timestamps import iso_utc
 from pastchats_memory.text.tracker_words import priority_of, type_of
@@ -34,8 +34,7 @@ def _issues_in(source: SourceFile, document: object) -> list[Json]:
 
 def _is_issue(fields: Json) -> bool:
     state = text_of(fields.get("state")).lower()
-    number = fields.get("number")
-    has_number = isinstance(number, int) and not isinstance(number, bool)
+    has_number = number_of(fields.get("number")) is not None
     return has_number and bool(text_of(fields.get("title"))) and state in STATES
 
 
@@ -81,9 +80,8 @@ def _task(issue: Json, line: int, cwd: str) -> Task:
     extra = {"assignees": [name for name in people if name], "milestone": milestone, "url": address}
     numbers = (priority_of(label.rpartition(":")[2]) for label in labels)
     shown = [one for one in objects_of(issue.get("comments")) if one.get("isMinimized") is not True]
-    authors = (text_of(mapping_of(one.get("author")).get("login")) for one in shown)
     comments = (
-        (text_of(one.get("body")).strip(), name, one.get("createdAt")) for one, name in zip(shown, authors, strict=True)
+        (text_of(one.get("body")).strip(), mapping_of(one.get("author")), one.get("createdAt")) for one in shown
     )
     return Task(
         native_id=word_of(issue.get("number")),
@@ -100,7 +98,7 @@ def _task(issue: Json, line: int, cwd: str) -> Task:
         created_at=iso_utc(_field(issue, "createdAt", "created_at")),
         updated_at=iso_utc(_field(issue, "updatedAt", "updated_at")),
         closed_at=iso_utc(_field(issue, "closedAt", "closed_at") or _field(issue, "mergedAt", "merged_at")),
-        comments=tuple(Comment(body, author, iso_utc(time)) for body, author, time in comments if body),
+        comments=tuple(Comment(body, text_of(by.get("login")), iso_utc(at)) for body, by, at in comments if body),
         metadata={"format": FORMAT} | {key: value for key, value in extra.items() if value},
     )
 

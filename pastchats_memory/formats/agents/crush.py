@@ -67,7 +67,10 @@ def _add_message(builder: SessionBuilder, role: str, blocks: list[Json], at: Pos
         case "summary":
             builder.add_turn("system", "summary", text, at)
         case "user":
-            builder.add_prompt(text, at, sum(_is_picture(block) for block in blocks))
+            images = (
+                block["type"] == "binary" and text_of(block.get("MIMEType")).startswith("image/") for block in blocks
+            )
+            builder.add_prompt(text, at, sum(images) + sum(block["type"] == "image_url" for block in blocks))
         case "assistant":
             builder.add_answer(text, at)
     for block in blocks:
@@ -82,11 +85,6 @@ def _add_message(builder: SessionBuilder, role: str, blocks: list[Json], at: Pos
                 builder.add_typed_command(text_of(block.get("command")), parse_printed(block), at)
             case "finish" if flag := FLAGS.get(text_of(block.get("reason"))):
                 builder.queue.flag(flag)
-
-
-def _is_picture(block: Json) -> bool:
-    is_image = block["type"] == "binary" and text_of(block.get("MIMEType")).startswith("image/")
-    return is_image or block["type"] == "image_url"
 
 
 def locations(environment: Environment) -> Iterator[Path]:

@@ -8,7 +8,6 @@ conversation. `chat_history.jsonl` beside it is read if it is alone.
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import unquote
 
@@ -16,7 +15,7 @@ from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.chat_messages import add_message
 from pastchats_memory.formats.base.companions import named_after
 from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
-from pastchats_memory.formats.base.session import Position, Row, SessionInfo, count_images, texts_of
+from pastchats_memory.formats.base.session import Position, SessionInfo, count_images, texts_of
 from pastchats_memory.formats.base.sibling_files import read_sibling, read_sibling_json
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tags import spans, without_spans
@@ -169,16 +168,11 @@ def detect(source: SourceFile) -> int:
     return CERTAIN if any(map(_update_of, source.sample)) or _is_sent(source) else 0
 
 
-def read(source: SourceFile) -> Iterator[Row]:
-    """Yield the turns of the updates, or of the messages."""
-    yield from (_SentMessages if _is_sent(source) else _Session).read(source)
-
-
 GROK = Format(
     name="grok",
     version=4,
     detect=detect,
-    read=read,
+    read=lambda source: (_SentMessages if _is_sent(source) else _Session).read(source),
     program="Grok Build",
     companions=named_after({UPDATES: (SENT, SUMMARY)}),
     resume=resume_with("grok", "--resume"),  # https://docs.x.ai/build/features/sessions

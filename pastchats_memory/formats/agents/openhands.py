@@ -14,21 +14,12 @@ from pathlib import Path
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.format import CERTAIN, Companions, Format, resume_with
-from pastchats_memory.formats.base.session import Position, Row, SessionInfo, folder_of, texts_of
+from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of, texts_of
 from pastchats_memory.formats.base.session_names import session_name
 from pastchats_memory.formats.base.sibling_files import is_sibling, read_sibling_field
 from pastchats_memory.formats.base.source import Record, SourceFile
 from pastchats_memory.formats.base.tools import ToolResult, parse_printed
-from pastchats_memory.formats.base.values import (
-    BadJson,
-    Json,
-    list_of,
-    mapping_of,
-    number_of,
-    objects_of,
-    text_of,
-    value_of,
-)
+from pastchats_memory.formats.base.values import BadJson, Json, list_of, mapping_of, number_of, text_of, value_of
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.timestamps import LOCAL, iso_utc
 
@@ -74,7 +65,7 @@ def detect(source: SourceFile) -> int:
 
 def _is_older(source: SourceFile) -> bool:
     """Return whether a file lists what OpenHands did and observed before version 1."""
-    records = objects_of(source.outline) if source.shape == "json" else source.sample
+    records = map(mapping_of, list_of(source.outline)) if source.shape == "json" else source.sample
     own = (record for record in records if record.get("source") in SOURCES)
     return any(_is_action(record) or _is_observation(record) for record in own)
 
@@ -178,16 +169,11 @@ def _events(path: Path) -> Iterator[Record | Unreadable]:
         yield Unreadable(str(file), 0, f"not JSON: {value.reason}") if isinstance(value, BadJson) else Record(1, value)
 
 
-def read(source: SourceFile) -> Iterator[Row]:
-    """Yield the turns of events of either generation."""
-    yield from (_OlderSession if _is_older(source) else _Session).read(source)
-
-
 OPENHANDS = Format(
     name="openhands",
     version=4,
     detect=detect,
-    read=read,
+    read=lambda source: (_OlderSession if _is_older(source) else _Session).read(source),
     program="OpenHands",
     dialect=lambda: DIALECT,
     companions=Companions((EVENT,), read_with, hidden_in),

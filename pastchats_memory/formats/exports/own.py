@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from pastchats_memory.formats.base.format import CERTAIN, Format
-from pastchats_memory.formats.base.source import Record, SourceFile
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.values import Json, mapping_of, text_of
 from pastchats_memory.model import EXPORT, Task, Turn, Unreadable
 from pastchats_memory.text.wire import TURN, find_wrong_field, parse_turn
@@ -27,7 +27,15 @@ def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
         elif fields["kind"] == "turn":
             yield parse_turn(fields, item.line)
         else:
-            yield _task(fields, item)
+            yield Task(
+                native_id=text_of(fields["native_id"]),
+                title=text_of(fields["title"]),
+                line=item.line,
+                cwd=text_of(fields.get("folder")) or None,
+                project=text_of(fields.get("project")),
+                metadata=mapping_of(fields.get("metadata")),
+                exported={key: value for key, value in fields.items() if key not in ("schema", "kind", "folder")},
+            )
 
 
 def _wrong(fields: Json) -> str | None:
@@ -42,18 +50,6 @@ def _wrong(fields: Json) -> str | None:
             return next((key for key in named if not text_of(fields.get(key)).strip()), None)
         case _:
             return "kind"
-
-
-def _task(fields: Json, item: Record) -> Task:
-    return Task(
-        native_id=text_of(fields["native_id"]),
-        title=text_of(fields["title"]),
-        line=item.line,
-        cwd=text_of(fields.get("folder")) or None,
-        project=text_of(fields.get("project")),
-        metadata=mapping_of(fields.get("metadata")),
-        exported={key: value for key, value in fields.items() if key not in ("schema", "kind", "folder")},
-    )
 
 
 OWN_EXPORT = Format(name="export", version=1, detect=detect, read=read)

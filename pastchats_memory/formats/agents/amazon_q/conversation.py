@@ -51,12 +51,10 @@ def read(source: SourceFile) -> Iterator[Row]:
 
 
 def _read_database(database: ForeignDatabase) -> Iterator[Row]:
-    for name in TABLES:
-        if name in database.tables:
-            for folder, value in database.rows(name, ("key", "value"), order=("key",)):
-                saved = mapping_of(parse_json(text_of(value)))
-                if _is_conversation(saved):
-                    yield from _read_conversation(saved, Places(""), text_of(folder), folder_of(folder))
+    for folder, value in (row for name in TABLES for row in database.rows(name, ("key", "value"), order=("key",))):
+        saved = mapping_of(parse_json(text_of(value)))
+        if _is_conversation(saved):
+            yield from _read_conversation(saved, Places(""), text_of(folder), folder_of(folder))
 
 
 def _read_conversation(saved: Json, places: Places, name: str, folder: str | None = None) -> Iterator[Row]:

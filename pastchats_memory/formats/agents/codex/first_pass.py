@@ -32,7 +32,7 @@ class FirstPass:
     def __init__(self, named: str | None, before: Json | None = None) -> None:
         """Start empty, or with a snapshot. `named` is the session in the file's name."""
         self._before = before or {}
-        self._parse_heading = named
+        self._named = named
         self.meta: Json = mapping_of(self._before.get("meta"))
         """The first session meta, with the keys that later ones of the same session add."""
         self.cwd = text_of(self._before.get("cwd"))
@@ -67,7 +67,7 @@ class FirstPass:
     @property
     def session(self) -> str | None:
         """Return the id of the conversation."""
-        return text_of(self.meta.get("id")) or text_of(self.meta.get("session_id")) or self._parse_heading
+        return text_of(self.meta.get("id")) or text_of(self.meta.get("session_id")) or self._named
 
     def add(self, entry: rollout.RolloutEntry, position: int) -> None:
         """Add the next entry of the file."""

@@ -9,7 +9,6 @@ from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.cli.output import counted
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
-from pastchats_memory.memory.projects import resolve_project
 from pastchats_memory.tasks.similarity import MIN_PAIR_SCORE, DuplicateCluster, SimilarTask
 from pastchats_memory.text.display import escape_name
 from pastchats_memory.views.answers.tasks import DUPLICATES, FIND_DUPLICATES, SIMILAR
@@ -78,7 +77,7 @@ def _check(*, scan: bool, **_: object) -> None:
 @questions.project
 def duplicates(memory: Memory, scan: bool, threshold: float, project: str | None) -> CommandResult:  # noqa: ARG001 - `_check` reads it
     """List clusters of similar tasks, each pair with its score. Tasks that programs wrote for each other are left out."""
-    clusters = memory.tasks.scan_duplicates(threshold, resolve_project(project))
+    clusters = memory.find_task_clusters(threshold, project)
     return CommandResult(
         lambda: DUPLICATES.build(clusters),
         lambda: "\n".join([*map(_render_cluster, range(1, len(clusters) + 1), clusters), render_guide()]),

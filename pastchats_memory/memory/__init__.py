@@ -26,7 +26,7 @@ from pastchats_memory.errors import DatabaseCorrupt, MemoryFault, UsageFault
 from pastchats_memory.fields import OUTCOMES
 from pastchats_memory.memory import requests
 from pastchats_memory.memory.indexing import build_file_filter, find_histories, index_options
-from pastchats_memory.memory.projects import find_current_project, find_folder_of
+from pastchats_memory.memory.projects import find_current_project, find_folder_of, resolve_project
 from pastchats_memory.model import (
     OPEN,
     Command,
@@ -98,6 +98,7 @@ if TYPE_CHECKING:
     from pastchats_memory.tasks import BoardColumn, TaskMemory
     from pastchats_memory.tasks.ask import TaskAnswer
     from pastchats_memory.tasks.prior_work import PriorWork, ResolvedTask
+    from pastchats_memory.tasks.similarity import DuplicateCluster
     from pastchats_memory.team import TeamMemory
 
 DEFAULTS = Config(Path())
@@ -701,6 +702,10 @@ class Memory:
 
         viewpoint = requests.current_viewpoint()
         return TaskMemory(self._hide_private(viewpoint.project), self._open_session(), viewpoint)
+
+    def find_task_clusters(self, min_score: float, project: str | None = None) -> list[DuplicateCluster]:
+        """Return clusters of similar tasks, in one project or in all."""
+        return self.tasks.scan_duplicates(min_score, resolve_project(project))
 
     def list_tasks(
         self,

@@ -144,4 +144,4 @@ def _parse_skill(text: str) -> UserText | None:
 
 
 # https://hermes-agent.nousresearch.com/docs/user-guide/cli
-HERMES = Format("hermes", 6, detect, read, program="Hermes", resume=resume_with("hermes", "--resume"))
+HERMES = Format("hermes", 7, detect, read, program="Hermes", resume=resume_with("hermes", "--resume"))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pastchats_memory.files.foreign_sqlite import ForeignDatabase, Value
 from pastchats_memory.formats.base.agent import AgentSession
-from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
+from pastchats_memory.formats.base.format import CERTAIN, TABLE_LAYOUT, Format, resume_with
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import (
     BadRecord,
@@ -17,6 +17,7 @@ from pastchats_memory.formats.base.session import (
     texts_of,
 )
 from pastchats_memory.formats.base.source import SourceFile
+from pastchats_memory.formats.base.sqlite_sessions import has_tables
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, parse_json, text_of, value_of
 from pastchats_memory.model import Unreadable
@@ -25,6 +26,7 @@ CALLS = ("toolRequest", "frontendToolRequest")
 TOOLS = (*CALLS, "toolResponse")
 BY_PROGRAMS = ("scheduled", "sub_agent", "hidden")
 """Types of sessions in which no person took part."""
+TABLES = {"sessions": frozenset({"id", "working_dir"}), "messages": frozenset({"session_id", "role", "content_json"})}
 EXPORTED = "conversation"
 """The key of an exported session's messages."""
 
@@ -32,9 +34,7 @@ EXPORTED = "conversation"
 def detect(source: SourceFile) -> int:
     """Return 90 for a session's header or a tool block, 70 for the database, else 0."""
     if source.shape == "sqlite":
-        sessions, messages = (source.tables.get(name, frozenset()) for name in ("sessions", "messages"))
-        has_layout = sessions >= {"id", "working_dir"} and messages >= {"session_id", "role", "content_json"}
-        return 70 if has_layout else 0
+        return TABLE_LAYOUT if has_tables(source, TABLES) else 0
     if source.shape == "json":
         document = mapping_of(source.outline)
         return CERTAIN if _is_header(document) and isinstance(document.get(EXPORTED), list) else 0

@@ -10,18 +10,11 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TypeVar
 from urllib.parse import unquote, urlparse
 
+from pastchats_memory.formats.base import tools
 from pastchats_memory.formats.base.checkpoint import RECENT, Checkpoint
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.plans import find_approved_plan, find_plan
 from pastchats_memory.formats.base.source import Element, Record, SourceFile
-from pastchats_memory.formats.base.tools import (
-    UNKNOWN_CALL,
-    ToolCall,
-    ToolResult,
-    call_from_json,
-    call_to_json,
-    parse_call,
-)
 from pastchats_memory.formats.base.turns import PendingTurn, TurnQueue
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
 from pastchats_memory.model import Task, Turn, Unreadable
@@ -78,7 +71,7 @@ class SessionBuilder:
         self.queue = TurnQueue(dialect)
         self.model = ""
         """The model of answers that do not name one."""
-        self._calls: dict[str, ToolCall] = {}
+        self._calls: dict[str, tools.ToolCall] = {}
         self._is_open = False
         """Whether a chunk may extend the last turn."""
 
@@ -114,7 +107,7 @@ class SessionBuilder:
         if typed.text or not text.strip():
             self.add_prompt(typed.text, at, pictures, kind="command" if typed.is_command else "prompt")
 
-    def add_typed_command(self, command: str, output: ToolResult, at: Position, tool: str = "bash") -> None:
+    def add_typed_command(self, command: str, output: tools.ToolResult, at: Position, tool: str = "bash") -> None:
         """Add a shell command that the person ran, with its output if that is worth a row."""
         self.add_prompt(f"! {command}", at, kind="command")
         self.add_call(at.native_id, tool, {"command": command})
@@ -152,7 +145,7 @@ class SessionBuilder:
 
         Its arguments are an object, an object as JSON text, or raw text. A plan without a position has that of the turn before.
         """
-        call = parse_call(name, arguments, self.dialect)
+        call = tools.parse_call(name, arguments, self.dialect)
         self.end_chunk()
         self._calls[call_id] = call
         moment, line = (iso_utc(at.time), at.line) if at else (None, 0)
@@ -187,18 +180,18 @@ class SessionBuilder:
         """Return whether a call has no result yet."""
         return call_id in self._calls
 
-    def add_result(self, call_id: str, output: ToolResult, at: Position, details: object = None) -> None:
+    def add_result(self, call_id: str, output: tools.ToolResult, at: Position, details: object = None) -> None:
         """Add a tool result: an error, a result of tests, builds or linters, or the person's answer becomes a row.
 
         `details` is the result as an object for the client, if there is one.
         """
         self.queue.todos.add_result(call_id, details, output.text)
-        call = self._calls.pop(call_id, UNKNOWN_CALL)
+        call = self._calls.pop(call_id, tools.UNKNOWN_CALL)
         approved = find_approved_plan(call.name, output.text, self.dialect)
         self.add_plan(approved, at, f"{call_id}:approved" if self.unique_calls else call_id)
         self.add_output(call, output, replace(at, native_id=self._row_id(at, call_id) or at.native_id))
 
-    def add_output(self, call: ToolCall, output: ToolResult, at: Position) -> None:
+    def add_output(self, call: tools.ToolCall, output: tools.ToolResult, at: Position) -> None:
         """Add the rows of a call and its result, if they are worth any."""
         for number, row in enumerate(self.queue.list_rows(call, output, iso_utc(at.time))):
             native_id = f"{at.native_id}:reason" if number and at.native_id else at.native_id
@@ -216,7 +209,7 @@ class SessionBuilder:
 
     def snapshot(self) -> Json:
         """Return what a longer file needs of this one, as JSON."""
-        calls = {call_id: call_to_json(call) for call_id, call in list(self._calls.items())[-RECENT:]}
+        calls = {call_id: tools.call_to_json(call) for call_id, call in list(self._calls.items())[-RECENT:]}
         own: Json = {"model": self.model, "calls": calls, "is_open": self._is_open}
         return own | {"info": asdict(self.info), "turns": self.queue.snapshot()}
 
@@ -227,7 +220,7 @@ class SessionBuilder:
         self.model = text_of(snapshot.get("model"))
         self._is_open = snapshot.get("is_open") is True
         for call_id, call in mapping_of(snapshot.get("calls")).items():
-            self._calls[call_id] = call_from_json(call)
+            self._calls[call_id] = tools.call_from_json(call)
 
 
 def read_items(

@@ -41,6 +41,8 @@ _INNER_SHELL = read_pattern(__file__, "inner-shell", re.IGNORECASE | re.DOTALL)
 _SANDBOXED = LazyPattern(r"\Afailed in sandbox \w+ with execution error:.*?\bstderr: ", re.DOTALL)
 """What Codex writes before the error of any command that fails within its sandbox."""
 MOVES = frozenset({"cd", "pushd"})
+_WITH_COMMANDS = frozenset({"docker", "kubectl", "pip", "podman"})
+"""Programs with commands of their own, beside those of the word lists."""
 WRONG_FOLDER = "./"
 """Word of a failure that any call of the program has in the wrong folder."""
 _WRONG_FOLDER = read_pattern(__file__, "wrong-folder", re.IGNORECASE)
@@ -142,14 +144,7 @@ def list_words(part: Part, project: str) -> Iterator[str]:
     `-t tsx` is a type, and `tsx` alone a word to look for; `npm run e2e` is no `npm install e2e`.
     """
     before = ""
-    with_commands = {
-        *command_words("runners"),
-        *command_words("message-programs"),
-        "docker",
-        "kubectl",
-        "pip",
-        "podman",
-    }
+    with_commands = command_words("runners") | command_words("message-programs") | _WITH_COMMANDS
     for word in part.words:
         name, mark, value = word.partition("=")
         if word.startswith("-") and len(word) > 1:

@@ -119,11 +119,8 @@ class GenericReader:
         return parse_item(item) or parse_item(decode_nested_json(item))
 
     def _find_conversations(self, value: object, context: ConversationFacts = NO_FACTS) -> list[Conversation]:
-        return (
-            self.mapped.find_conversations(value, context)
-            if self.mapped
-            else containers.find_conversations(value, context)
-        )
+        find = self.mapped.find_conversations if self.mapped else containers.find_conversations
+        return find(value, context)
 
     def _find_long_list(self, outline: object) -> LongList | None:
         if self.mapped:

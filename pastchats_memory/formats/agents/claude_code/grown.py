@@ -41,13 +41,13 @@ class Tail:
     def snapshot_json(self, abandoned: set[int]) -> Json:
         """Return the records as JSON, with those that were abandoned."""
         lost = [key for key, _, _ in self.places if key in abandoned]
-        lists = {
+        return {
             "places": list(_pack(self.places)),
             "messages": list(self.messages),
             "words": list(self.words),
             "lost": lost,
+            "last_human": self.last_human,
         }
-        return lists | {"last_human": self.last_human}
 
 
 def _pack(places: Iterable[tuple[int, int, str]]) -> Iterator[str]:

@@ -290,10 +290,8 @@ class _SessionReader:
         home = self._first_pass.cwd.get(session)
         fork = mapping_of(record.get("forkedFrom"))
         sidechain = record.get("isSidechain") is True or self._first_pass.is_teammate is True
-        parent, flags = (
-            session if conversation != session else text_of(fork.get("sessionId")),
-            ["copied"] if fork else [],
-        )
+        parent = session if conversation != session else text_of(fork.get("sessionId"))
+        flags = ["copied"] if fork else []
         metadata: Json = {"git_branch": text_of(record.get("gitBranch")), "cwd": cwd if cwd != home else ""}
         metadata |= {"title": self._first_pass.title(conversation), "parent_conversation_id": parent, "flags": flags}
         self.builder.info = SessionInfo(conversation, home, self._project, metadata=metadata)

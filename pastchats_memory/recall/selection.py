@@ -4,9 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from pastchats_memory.model import Hit, Hits, RecallEntry
-from pastchats_memory.text.excerpt import weigh_matches
 from pastchats_memory.text.topics import topic_words
-from pastchats_memory.text.words import words
 
 LEAST_RELEVANCE = 0.5
 """Best relevance below which recall returns nothing. Of questions about things that the memory lacks, 5 % reach it; of the
@@ -30,10 +28,6 @@ DECISIVE = 0.6
 """Share of the most telling word's worth that a further word needs to say what a question is about."""
 RIVAL = 0.5
 """Share of the first entry's relevance that one needs to lead in its place."""
-LATER = 0.8
-"""Share of the question's weight in the first entry that a later one of its project needs to lead in its place."""
-SUBJECT, SUBJECT_SHARE = 1.0, 0.5
-"""Worth of the names in the title of a later entry that the first one has, and their share, for the same effect."""
 EQUAL_RELEVANCE = 0.1
 """Difference of relevance up to which entries of two memories are equals."""
 NEAR_TIE = 0.1
@@ -116,7 +110,7 @@ def _conversation(hit: Hit) -> str:
 def choose_first(
     entries: Sequence[RecallEntry], texts: Sequence[str], question: str, weights: Mapping[str, float]
 ) -> list[RecallEntry]:
-    """Return the entries, led by one whose text names what the question is about, and by the latest of its project."""
+    """Return the entries, led by one whose text names what the question is about."""
     if len(entries) < 2:  # noqa: PLR2004 - one leads anyway
         return list(entries)
     # Names say what a question is about, else its rarest words.
@@ -125,30 +119,11 @@ def choose_first(
     begins = rf"(?<![^\W_])(?:{'|'.join(map(re.escape, decisive))})"
     named = (place for place, text in enumerate(texts) if decisive and re.search(begins, text, re.IGNORECASE))
     place = next((one for one in named if _is_rival(entries[one], entries[0])), 0)
-    place = _find_latest(place, entries, texts, [weigh_matches(text, weights) for text in texts])
     return [entries[place], *entries[:place], *entries[place + 1 :]]
 
 
 def _is_rival(entry: RecallEntry, first: RecallEntry) -> bool:
     return _relevance(entry) >= RIVAL * _relevance(first)
-
-
-def _find_latest(place: int, entries: Sequence[RecallEntry], texts: Sequence[str], worths: Sequence[float]) -> int:
-    """Return the place of the latest entry about the same: with as much of the question, or a title about it."""
-    own, known = entries[place], set(words(texts[place]))
-
-    def is_later(one: int) -> bool:
-        entry = entries[one]
-        is_same = entry.hit.source_project == own.hit.source_project and entry.hit.task is None and own.hit.task is None
-        is_after = (entry.first.timestamp or "") > (own.first.timestamp or "")
-        if not (is_same and is_after and _is_rival(entry, own)):
-            return False
-        named = topic_words(entry.title)
-        shared = sum(worth for word, worth in named.items() if word in known)
-        return worths[one] >= LATER * worths[place] or shared >= max(SUBJECT, SUBJECT_SHARE * sum(named.values()))
-
-    later = filter(is_later, range(len(entries)))
-    return max(later, key=lambda one: entries[one].first.timestamp or "", default=place)
 
 
 def put_successors_first(entries: Sequence[RecallEntry]) -> list[RecallEntry]:

@@ -84,24 +84,3 @@ def test_an_entry_that_never_names_the_thing_leads_none_that_does(
         for place, (text, relevance) in enumerate(zip(texts, relevances, strict=True), start=1)
     ]
     assert "".join(one.hit.id for one in choose_first(entries, texts, QUESTION, WEIGHTS)) == order
-
-
-@pytest.mark.parametrize(
-    ("texts", "dates", "titles", "order"),
-    [
-        pytest.param([NAMED, NAMED], ["2026-04-01", "2026-05-01"], ["", ""], "21", id="the later one knows how it went on"),
-        pytest.param([NAMED, NAMED], ["2026-05-01", "2026-04-01"], ["", ""], "12", id="it leads already"),
-        pytest.param([NAMED, "The door."], ["2026-04-01", "2026-05-01"], ["", ""], "12", id="the later one is about another thing"),
-        pytest.param([NAMED, "Dry."], ["2026-04-01", "2026-05-01"], ["", "Thermocouples age, kiln"], "21", id="its title names the subject"),
-    ],
-)  # fmt: skip
-def test_the_latest_entry_about_a_thing_leads(
-    texts: list[str], dates: list[str], titles: list[str], order: str
-) -> None:
-    entries = [
-        RecallEntry(
-            make_hit(place, 0.8, f"c{place}")._replace(timestamp=date), None, text, Outcome("worked"), is_current=True, title=title
-        )
-        for place, (text, date, title) in enumerate(zip(texts, dates, titles, strict=True), start=1)
-    ]  # fmt: skip
-    assert "".join(one.hit.id for one in choose_first(entries, texts, QUESTION, WEIGHTS)) == order

@@ -17,7 +17,7 @@ def test_an_agent_recalls_works_and_remembers(own_demo: Program) -> None:
     assert recalled.json["tokens"] <= 1500
     assert {memory["outcome"] for memory in memories} <= OUTCOMES
 
-    note, best = memories[:2]
+    best, note = memories[:2]
     assert "exponential backoff with full jitter" in note["content"]
     assert "A fixed delay was tried in January and failed" in note["content"]
     assert best["timestamp"].startswith("2026-02-03")

@@ -46,7 +46,7 @@ def remove_known(database: Database, embedder: Embedder, known: KnownSecrets) ->
     state = known.state
     if state == meta(database).get(REMOVED):
         return
-    former, known.removed = known.list_hashes(meta(database).get(REMOVED, ""))
+    _, known.removed = known.list_hashes(meta(database).get(REMOVED, ""))
     places = _find_places(database, known) if known.removed else {}
     found = StoredSecrets()
     for hash_, rows in places.items():
@@ -61,7 +61,6 @@ def remove_known(database: Database, embedder: Embedder, known: KnownSecrets) ->
         scrub.erase(database)
     with database.transaction():
         set_meta(database, {REMOVED: state})
-    known.removed |= former
 
 
 def forget_known(database: Database) -> None:
@@ -74,14 +73,15 @@ def _path_of(database: Database) -> Path:
 
 
 def _find_places(database: Database, known: KnownSecrets) -> dict[bytes, list[tuple[Texts, StoredTexts]]]:
-    """Return the rows in which each of the values to be removed stands, by the hash of the value."""
+    """Return the rows in which each of the values to be removed stands, by its hash; one more than `MOST_ROWS` at most."""
     are_all_fresh = len(known.removed) <= len(known.fresh) <= MOST_FRESH
-    places = defaultdict(list)
+    places: defaultdict[bytes, list[tuple[Texts, StoredTexts]]] = defaultdict(list)
     for kind in (TURNS, *TASK_TEXTS, *OTHER_TEXTS):
         for row in redactions.rows(database, kind):
             text = "\n".join(row.texts.values())
             if are_all_fresh and not any(value in text for value in known.fresh):
                 continue
             for hash_ in {hash_ for hash_, _ in known.find(text)}:
-                places[hash_].append((kind, row))
+                if len(places[hash_]) <= MOST_ROWS:  # more texts need not be held in memory
+                    places[hash_].append((kind, row))
     return places

@@ -870,10 +870,12 @@ class Memory:
     ) -> StoredTurn:  # fmt: skip
         """Store one turn, by default of the current project and time, as `ingest.live.store_turn` does."""
         from pastchats_memory.ingest.live import make_live_turn, store_turn
+        from pastchats_memory.maintenance.known_secrets import known_secrets_of
 
         wanted = build_file_filter(self.config)
         turn = make_live_turn(role, content, conversation_id, event_id, None if project else str(Path.cwd()), timestamp)
-        return store_turn(self._database, self._open_session(), turn, project, client, wanted)
+        with known_secrets_of(self._database):
+            return store_turn(self._database, self._open_session(), turn, project, client, wanted)
 
     @property
     def path(self) -> Path:

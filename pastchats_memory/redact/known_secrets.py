@@ -108,7 +108,7 @@ class KnownSecrets:
     def _begin(self) -> None:
         try:
             with os.fdopen(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
-                file.write(f"{self._key.hex()}\n")
+                file.write(self._key.hex())
         except FileExistsError:  # another process has begun it
             self._read()
         except OSError:  # as in `_append`
@@ -116,7 +116,7 @@ class KnownSecrets:
 
     def _append(self, hash_: bytes, kind: str) -> None:
         with suppress(OSError), self._path.open("a", encoding="ascii") as file:  # the database reports a full disk
-            file.write(f"{hash_.hex()} {kind}\n")
+            file.write(f"\n{hash_.hex()} {kind}")  # so that half a line before it costs only itself
         self._entries.append((hash_, kind))
         self._kinds[hash_] = kind
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from program import Program, write_messages
 
+from pastchats_memory import Memory
 from pastchats_memory.maintenance.known_secrets import MOST_FRESH, MOST_ROWS
 from pastchats_memory.redact.known_secrets import MOST_VALUES, KnownSecrets
 
@@ -45,6 +46,25 @@ def test_a_secret_is_removed_from_other_files_of_the_same_run(program: Program) 
     write_messages(program.home / "history" / "c.jsonl", *UNSHOWN[:2])
     assert program("index", "history").status == 0
     assert is_gone(program)
+
+
+def test_a_known_secret_is_removed_from_a_turn_that_an_agent_stores(program: Program) -> None:
+    write_messages(program.home / "history" / "shown.jsonl", SHOWN)
+    assert program("index", "history").status == 0
+    with Memory.open(program.database) as memory:
+        memory.store_turn("user", f"Which hash does {PASSWORD} have?", project="kiln")
+    assert is_gone(program)
+
+
+def test_half_a_line_of_the_file_of_hashes_costs_no_other_secret(program: Program) -> None:
+    write_messages(program.home / "history" / "shown.jsonl", SHOWN)
+    program("index", "history")
+    hashes = program.database.with_name(f"{program.database.name}.secrets")
+    hashes.write_bytes(hashes.read_bytes()[:-30])
+    write_messages(program.home / "history" / "more.jsonl", ("user", "The relay password is 8rT!kiln&40A."))
+    write_messages(program.home / "history" / "other.jsonl", ("user", "Try 8rT!kiln&40A there."))
+    assert program("index", "history").status == 0
+    assert "8rT!kiln&40A" not in program("search", "Try it there", "--json").stdout
 
 
 def test_a_secret_is_removed_from_tasks(program: Program) -> None:

@@ -63,7 +63,9 @@ class KnownSecrets:
             self._path.unlink(missing_ok=True)
             lines = [token_bytes(KEY_BYTES).hex()]
         self._key = bytes.fromhex(lines[0])
-        self._entries = [(bytes.fromhex(line[1]), line[2]) for line in map(_ENTRY.fullmatch, lines[1:]) if line]
+        found = map(_ENTRY.fullmatch, lines[1:])
+        # A line that a kill cut keeps its place, by which `state` counts.
+        self._entries = [(bytes.fromhex(line[1]), line[2]) if line else (b"", COMMON) for line in found]
         self._kinds = dict(self._entries)
 
     @property

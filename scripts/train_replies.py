@@ -32,6 +32,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # sums of several threads differ in th
 
 import numpy as np
 import orjson
+from logistic_regression import Floats, estimate, fit
 from numpy.typing import NDArray
 
 from pastchats_memory.embed.packaged import PackagedEmbedder
@@ -63,8 +64,6 @@ GROUPS = {
     "content": [number for number, kind in enumerate(KINDS) if kind not in COMPLAINTS],
 }
 """Numbers of the kinds of each meaning that several kinds share."""
-
-Floats = NDArray[np.float64]
 
 
 class Example(NamedTuple):
@@ -130,29 +129,9 @@ def compute_features(examples: Sequence[Example]) -> Floats:
     return np.array([make_features(one.text, codes[one.text]) for one in examples])
 
 
-def fit(features: Floats, kinds: NDArray[np.intp]) -> Floats:
-    """Return the weights of a multinomial logistic regression, of shape (kinds, features), by Nesterov's descent."""
-    wanted = np.eye(len(KINDS))[kinds]
-    rate = 1 / (np.square(features).sum(axis=1).max() / 2 + PENALTY)
-    weights = ahead = np.zeros((len(KINDS), features.shape[1]))
-    momentum = 1.0
-    for _ in range(STEPS):
-        penalised = ahead.copy()
-        penalised[:, 0] = 0  # the constant
-        gradient = (estimate(ahead, features) - wanted).T @ features / len(features) + PENALTY * penalised
-        following = ahead - rate * gradient
-        next_momentum = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
-        ahead = following + (momentum - 1) / next_momentum * (following - weights)
-        weights, momentum = following, next_momentum
-    return weights
-
-
-def estimate(weights: Floats, features: Floats) -> Floats:
-    """Return the probability of each kind, of shape (examples, kinds)."""
-    logits = features @ weights.T
-    shares = np.exp(logits - logits.max(axis=1, keepdims=True))
-    estimated: Floats = shares / shares.sum(axis=1, keepdims=True)
-    return estimated
+def fit_kinds(features: Floats, kinds: NDArray[np.intp]) -> Floats:
+    """Return the weights, of shape (kinds, features)."""
+    return fit(features, np.eye(len(KINDS))[kinds], PENALTY, STEPS)
 
 
 def cross_validate(examples: Sequence[Example], features: Floats, kinds: NDArray[np.intp]) -> Floats:
@@ -164,7 +143,7 @@ def cross_validate(examples: Sequence[Example], features: Floats, kinds: NDArray
         for group in (is_own, ~is_own):
             held_out = group & (folds == fold)
             if held_out.any():
-                found[held_out] = estimate(fit(features[~held_out], kinds[~held_out]), features[held_out])
+                found[held_out] = estimate(fit_kinds(features[~held_out], kinds[~held_out]), features[held_out])
     return found
 
 
@@ -234,7 +213,7 @@ def main() -> int:
         for language in sorted(set(languages[group])):
             part = group & (languages == language)
             print_figures(f"{title}, {language}", probabilities[part], kinds[part], least)
-    write_weights(fit(features, kinds), least)
+    write_weights(fit_kinds(features, kinds), least)
     return 0
 
 

@@ -22,6 +22,7 @@ from typing import NamedTuple
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # sums of several threads differ in their last digits
 
 import numpy as np
+from logistic_regression import Floats, estimate, fit
 from numpy.typing import NDArray
 
 from pastchats_memory.episodes import supersession
@@ -58,8 +59,6 @@ FOLDS = 3
 PENALTY = 1e-4
 """Of the squares of the weights."""
 STEPS = 200
-
-Floats = NDArray[np.float32]
 
 
 class Example(NamedTuple):
@@ -156,30 +155,9 @@ def compute_features(examples: list[Example]) -> Floats:
     return features
 
 
-def fit(features: Floats, kinds: NDArray[np.intp]) -> Floats:
-    """Return the weights of a multinomial logistic regression, of shape (kinds, features), by Nesterov's descent."""
-    wanted = np.eye(len(KINDS), dtype=np.float32)[kinds]
-    rate = np.float32(1 / (np.square(features).sum(axis=1).max() / 2 + PENALTY))
-    weights: Floats = np.zeros((len(KINDS), features.shape[1]), np.float32)
-    ahead = weights
-    momentum = 1.0
-    for _ in range(STEPS):
-        penalised = ahead.copy()
-        penalised[:, 0] = 0  # the constant
-        gradient = (estimate(ahead, features) - wanted).T @ features / len(features) + np.float32(PENALTY) * penalised
-        following = ahead - rate * gradient
-        next_momentum = (1 + (1 + 4 * momentum**2) ** 0.5) / 2
-        ahead = (following + (momentum - 1) / next_momentum * (following - weights)).astype(np.float32)
-        weights, momentum = following.astype(np.float32), next_momentum
-    return weights
-
-
-def estimate(weights: Floats, features: Floats) -> Floats:
-    """Return the probability of each kind, of shape (examples, kinds)."""
-    logits = features @ weights.T
-    shares = np.exp(logits - logits.max(axis=1, keepdims=True))
-    estimated: Floats = shares / shares.sum(axis=1, keepdims=True)
-    return estimated
+def fit_kinds(features: Floats, kinds: NDArray[np.intp]) -> Floats:
+    """Return the weights, of shape (kinds, features)."""
+    return fit(features, np.eye(len(KINDS), dtype=np.float32)[kinds], PENALTY, STEPS)
 
 
 def main() -> int:
@@ -190,13 +168,13 @@ def main() -> int:
     folds = np.array([one.fold for one in examples])
     found = np.zeros(len(examples), np.intp)
     for fold in range(FOLDS):
-        weights = fit(features[folds != fold], kinds[folds != fold])
+        weights = fit_kinds(features[folds != fold], kinds[folds != fold])
         found[folds == fold] = estimate(weights, features[folds == fold]).argmax(axis=1)
     print(f"{len(examples)} sentences, {np.mean(found == kinds):.0%} right when unseen")
     for number, kind in enumerate(KINDS):
         right = ((found == number) & (kinds == number)).sum()
         print(f"  {kind:8} precision {right} of {(found == number).sum()}, recall {right} of {(kinds == number).sum()}")
-    rounded = np.rint(fit(features, kinds) * SCALE).astype(int)
+    rounded = np.rint(fit_kinds(features, kinds) * SCALE).astype(int)
     rows = (f"{kind}: {' '.join(map(str, row))}" for kind, row in zip(KINDS, rounded, strict=True))
     (Path(supersession.__file__).with_name(WEIGHTS)).write_text("\n\n".join(rows) + "\n", encoding="utf-8")
     return 0

@@ -14,15 +14,18 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 import zlib
 from collections import Counter
 from pathlib import Path
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # sums of several threads differ in their last digits
 
+sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
+
 import numpy as np
 from first_sight import VERDICTS, Scored, classify_words, print_table, score_episodes
-from numpy.typing import NDArray
+from logistic_regression import Floats, estimate, fit
 
 from pastchats_memory.episodes.outcome import RULES, EpisodeTurn, answers, feedback
 from pastchats_memory.episodes.outcome.checks import standing_checks
@@ -40,27 +43,14 @@ STEPS = 300
 SECOND = 0.3
 """Share of the second of two defensible labels."""
 PREDICATES = (
-    *(
-        answers.is_finished,
-        answers.announces_step,
-        answers.requests_input,
-        answers.awaits_decision,
-        answers.find_commit,
-    ),
-    *(answers.find_last_edit, answers.find_claim, answers.find_any_claim, answers.has_tool_use, answers.find_admission),
-    *(answers.ends_with_question, feedback.agrees, feedback.picks_offer, feedback.asks_to_commit, feedback.goes_on),
-    *(feedback.concerns_work, feedback.doubts_result, feedback.moves_to_new_request, feedback.is_pasted_output),
-    *(feedback.find_pasted_error, feedback.repeats_request, feedback.praises_result, feedback.complains),
-    *(
-        feedback.continues_from_answer,
-        feedback.is_long_without_complaint,
-        feedback.objects_likely,
-        is_inquiry,
-        is_question,
-    ),
-)
-
-Floats = NDArray[np.float64]
+    answers.is_finished, answers.announces_step, answers.requests_input, answers.awaits_decision, answers.find_commit,
+    answers.find_last_edit, answers.find_claim, answers.find_any_claim, answers.has_tool_use, answers.find_admission,
+    answers.ends_with_question, feedback.agrees, feedback.picks_offer, feedback.asks_to_commit, feedback.goes_on,
+    feedback.concerns_work, feedback.doubts_result, feedback.moves_to_new_request, feedback.is_pasted_output,
+    feedback.find_pasted_error, feedback.repeats_request, feedback.praises_result, feedback.complains,
+    feedback.continues_from_answer, feedback.is_long_without_complaint, feedback.objects_likely, is_inquiry,
+    is_question,
+)  # fmt: skip
 
 
 def list_features(episode: Episode) -> dict[str, float]:
@@ -79,30 +69,6 @@ def list_features(episode: Episode) -> dict[str, float]:
     return found | {"turns": min(len(episode.turns), 60) ** 0.5 / 6, "words": min(len(opening), 240) / 240}
 
 
-def estimate(weights: Floats, features: Floats) -> Floats:
-    """Return the probability of each outcome, of shape (episodes, outcomes)."""
-    logits = features @ weights.T
-    shares = np.exp(logits - logits.max(axis=1, keepdims=True))
-    estimated: Floats = shares / shares.sum(axis=1, keepdims=True)
-    return estimated
-
-
-def fit(features: Floats, wanted: Floats) -> Floats:
-    """Return the weights, of shape (outcomes, features), by Nesterov's descent. The first feature is the constant."""
-    rate = 1 / (np.linalg.eigvalsh(features.T @ features / len(features))[-1] / 2 + PENALTY)
-    weights = ahead = np.zeros((wanted.shape[1], features.shape[1]))
-    momentum = 1.0
-    for _ in range(STEPS):
-        penalised = ahead.copy()
-        penalised[:, 0] = 0
-        gradient = (estimate(ahead, features) - wanted).T @ features / len(features) + PENALTY * penalised
-        following = ahead - rate * gradient
-        next_momentum = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
-        ahead = following + (momentum - 1) / next_momentum * (following - weights)
-        weights, momentum = following, next_momentum
-    return weights
-
-
 def cross_validate(scored: list[Scored], features: Floats) -> Floats:
     """Return the probabilities of each episode by weights that saw nothing of its repository."""
     wanted = np.zeros((len(scored), len(VERDICTS)))
@@ -113,7 +79,10 @@ def cross_validate(scored: list[Scored], features: Floats) -> Floats:
     folds = np.array([zlib.crc32(one.repository.encode()) % FOLDS for one in scored])
     found = np.zeros_like(wanted)
     for fold in range(FOLDS):
-        found[folds == fold] = estimate(fit(features[folds != fold], wanted[folds != fold]), features[folds == fold])
+        seen = features[folds != fold]
+        curvature = float(np.linalg.eigvalsh(seen.T @ seen / len(seen))[-1])
+        weights = fit(seen, wanted[folds != fold], PENALTY, STEPS, curvature)
+        found[folds == fold] = estimate(weights, features[folds == fold])
     return found
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 from program import Program
 from waiting import HANG_S
 
@@ -76,11 +77,14 @@ class Kiln:
     def start(self, source: str, session: str = "now", event: str = "SessionStart", **body: object) -> str:
         """Return the context that the hook gives at an event, in a process of its own."""
         sent = {"session_id": session, "cwd": str(self.folder), "source": source, **body}
-        done = subprocess.run(
-            [*self.program.command, "hook", "claude-code", event],
-            input=json.dumps(sent).encode(), env=self.program.environment, cwd=self.program.home, capture_output=True,
-            timeout=HANG_S, check=False,
-        )  # fmt: skip
+        state = self.program.home / "state" / "pastchats-memory"
+        state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with FileLock(state / "indexing.lock"):  # the index run that the hook asks for could come before its answer
+            done = subprocess.run(
+                [*self.program.command, "hook", "claude-code", event],
+                input=json.dumps(sent).encode(), env=self.program.environment, cwd=self.program.home, capture_output=True,
+                timeout=HANG_S, check=False,
+            )  # fmt: skip
         assert (done.returncode, done.stderr) == (0, b"")
         return str(json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]) if done.stdout else ""
 

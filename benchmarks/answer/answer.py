@@ -31,7 +31,7 @@ from typing import NamedTuple
 HERE = Path(__file__).parent
 GITHUB = "https://github.com/{}"
 HOMES = {".claude/projects/": ".claude/projects", ".codex/": ".codex"}
-"""Beginning of a path in a repository, and the place in a home where its agent looks."""
+"""Folder in the path of a session, and the place in a home where its agent looks."""
 _MARKS = re.compile(r"(?m)^\s*>\s?|[*`\\]+|\[\[|\]\]")
 
 
@@ -84,7 +84,7 @@ def load_questions() -> list[Question]:
 
 
 def fetch(folder: Path, source: str = GITHUB) -> None:
-    """Bring the sessions of each repository at its commit. Raises CalledProcessError."""
+    """Bring the sessions of each repository at its commit, and no other file. Raises CalledProcessError."""
     with (HERE / "sessions.tsv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file, delimiter="\t"):
             target = folder / row["repository"].replace("/", "+")
@@ -97,7 +97,8 @@ def fetch(folder: Path, source: str = GITHUB) -> None:
                 subprocess.run([*git, "fetch", "-q", "--depth", "1", address, row["commit"]], check=True)
                 packed = subprocess.run([*git, "archive", row["commit"], row["path"]], check=True, capture_output=True)
             with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as archive:
-                archive.extractall(target, filter="data")
+                sessions = [member for member in archive if member.name.endswith(".jsonl")]
+                archive.extractall(target, sessions, filter="data")
 
 
 def find_words(folder: Path, question: Question) -> str | None:
@@ -116,11 +117,11 @@ def make_home(folder: Path, home: Path) -> None:
     for repository in folder.iterdir():
         for path in repository.rglob("*.jsonl"):
             name = path.relative_to(repository).as_posix()
-            place = next((place for start, place in HOMES.items() if name.startswith(start)), None)
+            place = next((place for part, place in HOMES.items() if part in name), None)
             if place == ".codex" and path.name.startswith("rollout-"):
                 target = home.joinpath(".codex", "sessions", *path.name[8:18].split("-"), path.name)
             elif place is not None and place != ".codex":
-                target = home / place / name.removeprefix(".claude/projects/")
+                target = home / place / name.partition(".claude/projects/")[2]
             else:
                 continue
             target.parent.mkdir(parents=True, exist_ok=True)

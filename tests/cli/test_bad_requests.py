@@ -174,7 +174,7 @@ def test_a_padded_id_is_the_item_that_was_asked_for(asked: Program) -> None:
 
 def test_an_explained_error_leaves_no_traceback_and_a_bug_leaves_one_with_exit_70(asked: Program) -> None:
     broken = asked.altered(
-        "import pastchats_memory.memory as memory\ndef search(*_): return 1 / 0\nmemory.search = search"
+        "import pastchats_memory.memory.reader as reader\ndef search(*_): return 1 / 0\nreader.search = search"
     )
     run = broken("search", "webhooks")
     assert (run.status, run.stdout) == (70, "")

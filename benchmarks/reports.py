@@ -60,8 +60,8 @@ def find_faults(case: Mapping[str, Any]) -> list[str]:
         ]
     if "title" in case and all(json.loads(row[4]).get("title") != case["title"] for row in rows):
         faults.append("title")
-    if "time" in case and not rows[0][3].startswith(case["time"]):
-        faults.append(f"time {rows[0][3]}")
+    if "time" in case and not any((row[3] or "").startswith(case["time"]) for row in rows[:1]):
+        faults.append(f"time {[row[3] for row in rows[:1]]}")
     if case.get("clean") and (report.unreadable or any(file.format is None for file in report.files)):
         faults.append("a file or line that is not read")
     return faults + ([f"{report.tasks} tasks"] if report.tasks != case.get("tasks", report.tasks) else [])

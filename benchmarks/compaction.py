@@ -24,7 +24,7 @@ import orjson
 
 from pastchats_memory.formats.registry import load_format
 from pastchats_memory.hooks.transcript import list_fresh_items
-from pastchats_memory.model import Packet
+from pastchats_memory.model.episodes import Packet
 from pastchats_memory.recall.packet import AFTER_COMPACTION, build_packet, fit_packet
 from pastchats_memory.text.commands import (
     find_purpose,

@@ -22,7 +22,7 @@ from pathlib import Path
 from pastchats_memory import Memory
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.registry import detect_format
-from pastchats_memory.model import RecallBlock
+from pastchats_memory.model.episodes import RecallBlock
 
 FOLDER = Path(__file__).parent / "usefulness"
 FILES = {"first": "tasks.tsv", "fresh": "fresh.tsv", "unseen": "unseen.tsv"}

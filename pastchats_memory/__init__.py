@@ -5,7 +5,8 @@ from pastchats_memory.errors import MemoryFault
 TYPE_CHECKING = False  # a hook does without the import of typing
 if TYPE_CHECKING:
     from pastchats_memory.memory import Memory
-    from pastchats_memory.model import Hit, Item, RecallBlock
+    from pastchats_memory.model import Hit, Item
+    from pastchats_memory.model.episodes import RecallBlock
 
 __version__ = "0.1.0"
 __all__ = ["Hit", "Item", "Memory", "MemoryFault", "RecallBlock"]
@@ -18,9 +19,9 @@ def __getattr__(name: str) -> object:
 
         return Memory
     if name in __all__:
-        from pastchats_memory import model
+        from pastchats_memory.model import episodes
 
-        return getattr(model, name)
+        return getattr(episodes, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

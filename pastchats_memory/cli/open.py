@@ -22,7 +22,7 @@ from pastchats_memory.files.processes import run_in_foreground
 from pastchats_memory.files.stored_path import other_machine, resolve_path
 from pastchats_memory.formats.base.source import SQLITE
 from pastchats_memory.memory import Memory
-from pastchats_memory.model import canonical_id, leads_to_task
+from pastchats_memory.model.ids import canonical_id, leads_to_task
 from pastchats_memory.text.display import escape_name, escape_path, one_line, remove_controls, sanitise
 from pastchats_memory.views.answers.listing import Listing
 from pastchats_memory.views.answers.opening import OPEN, RESUME, Opened

@@ -34,7 +34,7 @@ from pastchats_memory.views.to_json import to_json
 
 if TYPE_CHECKING:
     from pastchats_memory.memory import Memory
-    from pastchats_memory.model import RecallBlock, RecallEntry
+    from pastchats_memory.model.episodes import RecallBlock, RecallEntry
 
 FOREGROUND_S = 12.0
 """Seconds of indexing that the user waits for; the rest follows in the background."""

@@ -6,7 +6,8 @@ from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.cli.output import hanging, notify
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
-from pastchats_memory.model import ShownItem, canonical_id, leads_to_task
+from pastchats_memory.model.episodes import ShownItem
+from pastchats_memory.model.ids import canonical_id, leads_to_task
 from pastchats_memory.text.display import escape_name, one_line
 from pastchats_memory.text.stored_text import LEFT_OUT, LEFT_OUT_KEY
 from pastchats_memory.views.answers.search import SHOW

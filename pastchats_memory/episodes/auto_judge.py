@@ -10,7 +10,7 @@ from pastchats_memory.episodes.judge import judge as store_judgement
 from pastchats_memory.episodes.judges import Judge, NoAnswer
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.fields import OUTCOMES
-from pastchats_memory.model import Sheet
+from pastchats_memory.model.episodes import Sheet
 from pastchats_memory.redact import redact
 from pastchats_memory.store import turns
 from pastchats_memory.store.database import Database

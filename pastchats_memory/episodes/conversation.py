@@ -10,7 +10,8 @@ from pastchats_memory.episodes.actions import actions_of
 from pastchats_memory.episodes.cite import cite_items
 from pastchats_memory.episodes.load import load_outcome, present_outcome
 from pastchats_memory.episodes.titles import find_title, name_conversation
-from pastchats_memory.model import Item, Outcome
+from pastchats_memory.model import Item
+from pastchats_memory.model.episodes import Outcome
 from pastchats_memory.store import outcomes, turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ended

@@ -12,7 +12,8 @@ from pastchats_memory.episodes.successors import find_successors
 from pastchats_memory.episodes.threads import cite_attempts, load_attempt
 from pastchats_memory.episodes.titles import find_title, name_conversation, name_episode
 from pastchats_memory.fields import HIDDEN, OUTCOMES, As, Count, Shown, Time, View, Warnings, answer, shown_as
-from pastchats_memory.model import FAILURES, Attempt, Filters, StoredTask
+from pastchats_memory.model import Filters, StoredTask
+from pastchats_memory.model.episodes import FAILURES, Attempt
 from pastchats_memory.store import outcomes, turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ended

@@ -13,7 +13,8 @@ from pastchats_memory.episodes.derive import catch_up, choose_reply, derive_endi
 from pastchats_memory.episodes.judgement import SIGNAL, apply_judgement, find_basis
 from pastchats_memory.episodes.load import NEIGHBOURS, present_outcome
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.model import Filters, Item, Sheet, Unjudged
+from pastchats_memory.model import Filters, Item
+from pastchats_memory.model.episodes import Sheet, Unjudged
 from pastchats_memory.search.hits import cited_place
 from pastchats_memory.store import outcomes, turns
 from pastchats_memory.store.database import Database

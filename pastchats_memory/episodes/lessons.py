@@ -9,7 +9,7 @@ from pastchats_memory.episodes.known_failures import group_cured, name_failure
 from pastchats_memory.episodes.load import NEIGHBOURS
 from pastchats_memory.episodes.problems import extract_errors, is_same_problem, is_shared_error
 from pastchats_memory.episodes.threads import MIN_COSINE, cite_attempts, is_failed_by_next, load_attempt
-from pastchats_memory.model import FAILURES, Attempt, Lesson
+from pastchats_memory.model.episodes import FAILURES, Attempt, Lesson
 from pastchats_memory.store import outcomes, turns, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.failures import StoredFailure

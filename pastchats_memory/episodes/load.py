@@ -3,7 +3,8 @@
 from pastchats_memory.episodes import find_request, leading_user_turns, split_episodes
 from pastchats_memory.episodes.cite import cite_items, find_line, find_nearest_line
 from pastchats_memory.episodes.judgement import SIGNAL
-from pastchats_memory.model import Evidence, Item, Outcome
+from pastchats_memory.model import Item
+from pastchats_memory.model.episodes import Evidence, Outcome
 from pastchats_memory.search.hits import cited_place
 from pastchats_memory.store import outcomes, replies, turns
 from pastchats_memory.store.database import Database

@@ -34,7 +34,8 @@ from pastchats_memory.episodes.problems import (
     is_shared_error,
 )
 from pastchats_memory.episodes.refutation import SIGNAL
-from pastchats_memory.model import FAILURES, Attempt, Hit, Item
+from pastchats_memory.model import Hit, Item
+from pastchats_memory.model.episodes import FAILURES, Attempt
 from pastchats_memory.search.hits import cited_place
 from pastchats_memory.store import outcomes, refutations, turns, word_rows
 from pastchats_memory.store.database import Database

@@ -10,7 +10,8 @@ from pastchats_memory.episodes.actions import CUT, Run, successful_runs
 from pastchats_memory.episodes.cite import cite_items
 from pastchats_memory.episodes.load import cite_run, load_episode
 from pastchats_memory.episodes.threads import cite_attempts, find_superseding, load_attempt
-from pastchats_memory.model import Command, Filters, Hit
+from pastchats_memory.model import Filters, Hit
+from pastchats_memory.model.episodes import Command
 from pastchats_memory.search.lexical import Terms
 from pastchats_memory.search.request import Request
 from pastchats_memory.store import turns

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from pastchats_memory.hooks.block import OpenMemory
     from pastchats_memory.hooks.event import HookEvent
-    from pastchats_memory.model import RecallBlock
+    from pastchats_memory.model.episodes import RecallBlock
 
 
 def recall(event: HookEvent, database: str | None, open_memory: OpenMemory | None = None) -> str | None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from pastchats_memory.hooks.event import HookEvent
     from pastchats_memory.memory import Memory
-    from pastchats_memory.model import RecallBlock
+    from pastchats_memory.model.episodes import RecallBlock
     from pastchats_memory.recall.word_evidence import WordEvidence
     from pastchats_memory.store.database import Database
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pastchats_memory.config import Config
     from pastchats_memory.formats.base.format import Format
     from pastchats_memory.hooks.event import HookEvent
-    from pastchats_memory.model import Packet
+    from pastchats_memory.model.episodes import Packet
     from pastchats_memory.store.database import Database
 
 WHERE = "where"

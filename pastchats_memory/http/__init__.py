@@ -39,7 +39,7 @@ from pastchats_memory.http.routes import CHAT_CONTEXT, OPEN_PATHS, ROUTES, Route
 from pastchats_memory.http.token import open_token
 from pastchats_memory.memory import Memory
 from pastchats_memory.memory.questions import FILTERS
-from pastchats_memory.model import Context
+from pastchats_memory.model.episodes import Context
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 

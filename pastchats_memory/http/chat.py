@@ -12,7 +12,7 @@ from starlette.responses import Response, StreamingResponse
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.http.answers import RequestError, answer_error, answer_json, build_error_body, encode
 from pastchats_memory.http.routes import LONGEST_QUERY
-from pastchats_memory.model import Context
+from pastchats_memory.model.episodes import Context
 from pastchats_memory.text.display import one_line
 from pastchats_memory.text.recall_block import RECALL_PREAMBLE
 from pastchats_memory.views.answers.search import ExcerptView

@@ -14,7 +14,7 @@ from pastchats_memory.fields import OUTCOMES
 from pastchats_memory.http.answers import RequestError
 from pastchats_memory.memory import Memory, questions
 from pastchats_memory.memory.questions import Argument, Question, list_arguments
-from pastchats_memory.model import leads_to_task
+from pastchats_memory.model.ids import leads_to_task
 from pastchats_memory.search.request import MOST_HITS
 from pastchats_memory.views.answers import search
 from pastchats_memory.views.answers.errors import HealthBody

@@ -21,7 +21,8 @@ from pastchats_memory.fields import As, At, Line, Resume, Shown, TurnId, View
 from pastchats_memory.files.git import identify_repository, is_folder
 from pastchats_memory.files.project import find_worktree
 from pastchats_memory.files.regular_file import open_regular
-from pastchats_memory.model import Attempt, Cited, Edit, Item
+from pastchats_memory.model import Cited, Edit, Item
+from pastchats_memory.model.episodes import Attempt
 from pastchats_memory.search.hits import cited_place
 from pastchats_memory.store import turns
 from pastchats_memory.store.database import Database

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.fields import Count
-from pastchats_memory.model import ATTACHMENT, COMMENT, TASK, Filters, number_of
+from pastchats_memory.model import Filters
+from pastchats_memory.model.ids import ATTACHMENT, COMMENT, TASK, number_of
 from pastchats_memory.store import deletion, mentions, task_rows, tombstones
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.deletion import ChosenRows, PreviewRow, RowCriteria

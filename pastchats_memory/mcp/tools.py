@@ -22,7 +22,7 @@ from pastchats_memory.memory import Memory, questions
 from pastchats_memory.memory.indexing import find_histories
 from pastchats_memory.memory.questions import QUERY, Argument, Question, list_arguments
 from pastchats_memory.memory.reconnecting import ReconnectingMemory
-from pastchats_memory.model import canonical_id, leads_to_task
+from pastchats_memory.model.ids import canonical_id, leads_to_task
 from pastchats_memory.text.display import escape_name, sanitise
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.text.recall_block import RECALL_PREAMBLE

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from pastchats_memory.maintenance.forget import ForgetResult, Selector
     from pastchats_memory.maintenance.health import HealthCheck, RepairReport
     from pastchats_memory.maintenance.redact_stored import RedactReport, StoredSecrets
-    from pastchats_memory.model import Progress, Sheet
+    from pastchats_memory.model import Progress
+    from pastchats_memory.model.episodes import Sheet
     from pastchats_memory.store.backup import Counts
     from pastchats_memory.store.tombstones import Forgetting
     from pastchats_memory.store.vectors.reindex import ReindexReport

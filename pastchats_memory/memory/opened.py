@@ -15,7 +15,8 @@ from pastchats_memory.embed.session import ModelSession, Say
 from pastchats_memory.errors import DatabaseCorrupt, MemoryFault, UsageFault
 from pastchats_memory.memory import requests
 from pastchats_memory.memory.indexing import build_file_filter
-from pastchats_memory.model import Filters, Item, number_of
+from pastchats_memory.model import Filters, Item
+from pastchats_memory.model.ids import number_of
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.store.errors import HINT_DAMAGED
 from pastchats_memory.store.inserted import adopt_inserted

@@ -16,20 +16,10 @@ from pastchats_memory.memory import requests
 from pastchats_memory.memory.indexing import build_file_filter, find_histories
 from pastchats_memory.memory.opened import OpenedMemory
 from pastchats_memory.memory.projects import find_current_project, find_folder_of, resolve_project
-from pastchats_memory.model import (
-    OPEN,
-    Filters,
-    Hit,
-    Hits,
-    Item,
-    Place,
-    ShownItem,
-    canonical_id,
-    is_team_id,
-    leads_to_task,
-    number_of,
-)
+from pastchats_memory.model import OPEN, Filters, Hit, Hits, Item, Place
 from pastchats_memory.model import TYPES as TASK_TYPES
+from pastchats_memory.model.episodes import ShownItem
+from pastchats_memory.model.ids import canonical_id, is_team_id, leads_to_task, number_of
 from pastchats_memory.search.hits import add_snippet
 from pastchats_memory.search.pipeline import search, search_with_terms
 from pastchats_memory.search.request import EVEN_BALANCE, Request
@@ -47,18 +37,16 @@ if TYPE_CHECKING:
     from pastchats_memory.ingest.blame import Blamed
     from pastchats_memory.ingest.overview import SourceReport, UnreadFile
     from pastchats_memory.maintenance.health import Status
-    from pastchats_memory.model import (
+    from pastchats_memory.model import Progress, RecordedCall, StoredTask
+    from pastchats_memory.model.episodes import (
         Command,
         Context,
         Lesson,
         Outcome,
         Packet,
-        Progress,
         RecallBlock,
-        RecordedCall,
         Sheet,
         StandingLines,
-        StoredTask,
         Unjudged,
     )
     from pastchats_memory.recall.pipeline import Found

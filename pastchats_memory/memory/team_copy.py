@@ -6,7 +6,8 @@ from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.episodes.cite import cite_items
 from pastchats_memory.episodes.load import load_outcome
 from pastchats_memory.errors import StoreFault
-from pastchats_memory.model import Item, Outcome
+from pastchats_memory.model import Item
+from pastchats_memory.model.episodes import Outcome
 from pastchats_memory.recall.pipeline import Found, find_entries
 from pastchats_memory.recall.request import RecallRequest
 from pastchats_memory.store import turns

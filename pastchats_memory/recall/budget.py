@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pastchats_memory.episodes.next_message import reports_trouble
-from pastchats_memory.model import FAILURES, NEXT_MESSAGE, Attempt, RecallBlock, RecallEntry
+from pastchats_memory.model.episodes import FAILURES, NEXT_MESSAGE, Attempt, RecallBlock, RecallEntry
 from pastchats_memory.text.display import quote
 from pastchats_memory.text.excerpt import ELLIPSIS, excerpt, weigh_matches
 from pastchats_memory.text.key_sentences import Line, join_lines, list_lines

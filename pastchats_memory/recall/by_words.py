@@ -7,7 +7,8 @@ other. For them neither NumPy nor the model is imported. The search decides the 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from pastchats_memory.model import Hit, RecallBlock
+from pastchats_memory.model import Hit
+from pastchats_memory.model.episodes import RecallBlock
 from pastchats_memory.recall.budget import fit_budget
 from pastchats_memory.recall.entries import build_entries, resolve_citations
 from pastchats_memory.recall.request import RecallRequest

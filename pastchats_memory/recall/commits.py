@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from pastchats_memory.model import Edits, Item, RecallEntry, StandingLines
+from pastchats_memory.model import Item
+from pastchats_memory.model.episodes import Edits, RecallEntry, StandingLines
 
 if TYPE_CHECKING:
     from pastchats_memory.files.git import Commit

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.model import Context, ContextItem, Hit
+from pastchats_memory.model import Hit
+from pastchats_memory.model.episodes import Context, ContextItem
 from pastchats_memory.text.display import escape_name, format_priority, format_time, quote
 from pastchats_memory.text.excerpt import excerpt
 from pastchats_memory.views.text import format_citation

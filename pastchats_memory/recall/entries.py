@@ -21,7 +21,8 @@ from pastchats_memory.episodes.threads import (
     find_superseding,
 )
 from pastchats_memory.episodes.titles import name_episode
-from pastchats_memory.model import FAILURES, RESOLVED, Edits, Hit, Item, Outcome, RecallEntry, StoredTask
+from pastchats_memory.model import RESOLVED, Hit, Item, StoredTask
+from pastchats_memory.model.episodes import FAILURES, Edits, Outcome, RecallEntry
 from pastchats_memory.recall.request import RecallRequest
 from pastchats_memory.recall.selection import choose_first
 from pastchats_memory.search.hits import add_snippet, move_hit

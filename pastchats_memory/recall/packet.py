@@ -15,7 +15,8 @@ from pastchats_memory.episodes import STOPPED, list_recorded
 from pastchats_memory.episodes.actions import changed_files, last_runs, read_files, relative_path, shell_commands
 from pastchats_memory.episodes.statements import find_decisions, find_rules, leaves_work_open
 from pastchats_memory.episodes.titles import UNNAMED, find_title
-from pastchats_memory.model import OPEN, REFUSED, Item, Packet, PacketLine, PacketMoment, StoredTask
+from pastchats_memory.model import OPEN, REFUSED, Item, StoredTask
+from pastchats_memory.model.episodes import Packet, PacketLine, PacketMoment
 from pastchats_memory.store import outcomes, task_rows, turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.text.commands import strip_surroundings

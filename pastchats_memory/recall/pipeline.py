@@ -14,7 +14,8 @@ from pastchats_memory.episodes.cite import cite_hits
 from pastchats_memory.episodes.session_folder import find_obstacle
 from pastchats_memory.episodes.threads import NO_WEIGHTS
 from pastchats_memory.episodes.titles import name_hits
-from pastchats_memory.model import Hit, Hits, RecallBlock, RecallEntry
+from pastchats_memory.model import Hit, Hits
+from pastchats_memory.model.episodes import RecallBlock, RecallEntry
 from pastchats_memory.recall.budget import fit_budget
 from pastchats_memory.recall.commits import add_commits
 from pastchats_memory.recall.entries import build_entries, drop_alike, resolve_citations

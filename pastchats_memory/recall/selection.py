@@ -3,7 +3,8 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from pastchats_memory.model import Hit, Hits, RecallEntry
+from pastchats_memory.model import Hit, Hits
+from pastchats_memory.model.episodes import RecallEntry
 from pastchats_memory.text.topics import topic_words
 
 LEAST_RELEVANCE = 0.5

@@ -9,20 +9,8 @@ from typing import NamedTuple
 
 from pastchats_memory.embed import Embedder
 from pastchats_memory.errors import InputMissing, UsageFault
-from pastchats_memory.model import (
-    ATTACHMENT,
-    COMMENT,
-    RESOLVED,
-    STATUSES,
-    TYPES,
-    Attachment,
-    Comment,
-    Filters,
-    StoredTask,
-    Task,
-    TaskState,
-    number_of,
-)
+from pastchats_memory.model import RESOLVED, STATUSES, TYPES, Attachment, Comment, Filters, StoredTask, Task, TaskState
+from pastchats_memory.model.ids import ATTACHMENT, COMMENT, number_of
 from pastchats_memory.redact import redact
 from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.store import redactions, sources, task_rows, vectors

@@ -20,7 +20,8 @@ from pastchats_memory.episodes.threads import (
 )
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.fields import As, At, Flat, Shown, View, shown_as
-from pastchats_memory.model import FAILURES, RESOLVED, Attempt, Filters, Hit, Item, StoredTask
+from pastchats_memory.model import RESOLVED, Filters, Hit, Item, StoredTask
+from pastchats_memory.model.episodes import FAILURES, Attempt
 from pastchats_memory.search.pipeline import search
 from pastchats_memory.search.request import Request
 from pastchats_memory.store import outcomes, sources, vectors

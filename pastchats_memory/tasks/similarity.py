@@ -26,7 +26,8 @@ from pastchats_memory.embed import Vector, is_unread
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
 from pastchats_memory.fields import As, At, Flat, Score, View, one_of, shown_as
-from pastchats_memory.model import TASK_FIELDS, Filters, StoredTask, name_task
+from pastchats_memory.model import TASK_FIELDS, Filters, StoredTask
+from pastchats_memory.model.ids import name_task
 from pastchats_memory.search.pipeline import search
 from pastchats_memory.search.request import Request
 from pastchats_memory.store import sources, task_rows, vectors

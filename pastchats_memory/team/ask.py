@@ -7,7 +7,9 @@ import numpy as np
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.errors import ModelUnavailable, UsageFault
 from pastchats_memory.files.exclusion import SharingLimits
-from pastchats_memory.model import TEAM, Attempt, Filters, Hit, Hits, Item, RecallEntry, is_team_id
+from pastchats_memory.model import Filters, Hit, Hits, Item
+from pastchats_memory.model.episodes import Attempt, RecallEntry
+from pastchats_memory.model.ids import TEAM, is_team_id
 from pastchats_memory.search.hits import SNIPPET_WIDTH, UNRANKED, Fit
 from pastchats_memory.search.query import query_text
 from pastchats_memory.search.rank import reciprocal_rank, relevance

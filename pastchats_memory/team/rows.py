@@ -16,7 +16,7 @@ import orjson
 
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.fields import OUTCOMES
-from pastchats_memory.model import TEAM, TEAM_DIGITS
+from pastchats_memory.model.ids import TEAM, TEAM_DIGITS
 from pastchats_memory.redact import redact, redact_json
 from pastchats_memory.store.sync import digest_of
 from pastchats_memory.store.team import Member, SharedEpisode, TurnVersion

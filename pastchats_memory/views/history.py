@@ -6,7 +6,7 @@ from itertools import groupby
 
 from pastchats_memory.config import from_home
 from pastchats_memory.episodes.history import Digest, DigestLine, Timeline
-from pastchats_memory.model import Attempt
+from pastchats_memory.model.episodes import Attempt
 from pastchats_memory.text.display import escape_name, format_time
 from pastchats_memory.views.text import render_attempt_lines
 from pastchats_memory.views.token_use import describe_agents, render_token_table

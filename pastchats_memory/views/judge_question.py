@@ -1,6 +1,6 @@
 """Write the question about an episode that a judge gets."""
 
-from pastchats_memory.model import Sheet
+from pastchats_memory.model.episodes import Sheet
 from pastchats_memory.text.data_file import read_text
 from pastchats_memory.text.display import one_line, quote
 from pastchats_memory.text.recall_block import JUDGE_MARK

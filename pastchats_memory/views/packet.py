@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from itertools import groupby
 
-from pastchats_memory.model import PACKET_SECTIONS, Packet, PacketLine
+from pastchats_memory.model.episodes import PACKET_SECTIONS, Packet, PacketLine
 from pastchats_memory.text.display import escape_name, format_time, one_line
 from pastchats_memory.text.recall_block import RECALL_HEADING
 

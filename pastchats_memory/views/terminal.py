@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from pastchats_memory.model import Hit, Hits, ShownItem, StandingLines
+from pastchats_memory.model import Hit, Hits
+from pastchats_memory.model.episodes import ShownItem, StandingLines
 from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line, sanitise
 from pastchats_memory.views import text
 

@@ -4,7 +4,8 @@ import os
 from collections.abc import Sequence
 from itertools import groupby
 
-from pastchats_memory.model import Attempt, Citation, Command, Hit, Item, Lesson, Outcome, RecallEntry, Sheet, TimeRead
+from pastchats_memory.model import Citation, Hit, Item, TimeRead
+from pastchats_memory.model.episodes import Attempt, Command, Lesson, Outcome, RecallEntry, Sheet
 from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line, quote
 from pastchats_memory.text.recall_block import RECALL_HEADING
 

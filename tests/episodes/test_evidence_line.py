@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from program import REPOSITORY, Program, write_messages
 
 from pastchats_memory import Memory
-from pastchats_memory.model import Attempt, Evidence, Outcome
+from pastchats_memory.model.episodes import Attempt, Evidence, Outcome
 from pastchats_memory.views.text import render_attempt, render_outcome
 
 REQUEST = "The webhook worker sends some events twice, make it send each of them once."

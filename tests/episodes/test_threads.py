@@ -11,7 +11,7 @@ from irrigation import REFUTATION, TIMEOUTS, WARNING, write_history
 
 from pastchats_memory import Memory
 from pastchats_memory.episodes.next_message import is_reply, turns_to_another_thing
-from pastchats_memory.model import RecallBlock
+from pastchats_memory.model.episodes import RecallBlock
 
 TIMEOUT_QUERY = "timeouts of the valve controller from the database"
 WARNING_QUERY = "DeprecationWarning pkg_resources moistread"

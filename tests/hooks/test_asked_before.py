@@ -9,7 +9,7 @@ from program import Program, write_messages
 
 from pastchats_memory.hooks.answers import find_block
 from pastchats_memory.hooks.event import HookEvent
-from pastchats_memory.model import RecallBlock
+from pastchats_memory.model.episodes import RecallBlock
 
 ASKED = "status command should still work when not logged in"
 

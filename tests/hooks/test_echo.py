@@ -9,7 +9,8 @@ from collections.abc import Callable
 import pytest
 from program import Program, write_messages
 
-from pastchats_memory.model import Attempt, Evidence, Hit, Outcome, RecallEntry, StoredTask
+from pastchats_memory.model import Hit, StoredTask
+from pastchats_memory.model.episodes import Attempt, Evidence, Outcome, RecallEntry
 from pastchats_memory.text.recall_block import RECALL_PREAMBLE, strip_recall_blocks
 from pastchats_memory.views.text import render_block
 

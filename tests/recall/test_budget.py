@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from pastchats_memory.model import Attempt, Evidence, Hit, Outcome, RecallBlock, RecallEntry
+from pastchats_memory.model import Hit
+from pastchats_memory.model.episodes import Attempt, Evidence, Outcome, RecallBlock, RecallEntry
 from pastchats_memory.recall.budget import fit_budget
 
 WEIGHTS = {"kiln": 3.0, "glaze": 2.0, "temperature": 2.0}

@@ -10,7 +10,7 @@ from program import REPOSITORY, Program, write_messages
 
 from pastchats_memory import Memory
 from pastchats_memory.hooks.prompt import query_for
-from pastchats_memory.model import RecallBlock
+from pastchats_memory.model.episodes import RecallBlock
 from pastchats_memory.recall.by_words import recall_by_words
 from pastchats_memory.recall.request import RecallRequest
 from pastchats_memory.recall.word_evidence import measure_words

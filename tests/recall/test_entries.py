@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pastchats_memory import Memory
-from pastchats_memory.model import RecallEntry
+from pastchats_memory.model.episodes import RecallEntry
 
 UPLOAD = "Uploading a photo of a tulip to the garden gallery is refused with 413, please fix it."
 EDIT = ("tool", "$ sed -i s/1m/8m/ nginx.conf\n")

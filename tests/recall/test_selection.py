@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from pastchats_memory.model import Hit, Hits, Item, Outcome, RecallEntry, StoredTask
+from pastchats_memory.model import Hit, Hits, Item, StoredTask
+from pastchats_memory.model.episodes import Outcome, RecallEntry
 from pastchats_memory.recall.selection import above_threshold, choose_first, find_perhaps
 from pastchats_memory.search.hits import turn_hit
 

@@ -14,7 +14,8 @@ from pastchats_memory.http.page.answers import Download, PageRequest, Redirect, 
 from pastchats_memory.http.page.highlight import SHOWN, mark_html
 from pastchats_memory.http.page.words import escape_text, shorten
 from pastchats_memory.memory import Memory
-from pastchats_memory.model import Item, leads_to_task, number_of
+from pastchats_memory.model import Item
+from pastchats_memory.model.ids import leads_to_task, number_of
 from pastchats_memory.store.outcomes import Ended, Quotation
 from pastchats_memory.store.turns import SubagentTurns
 from pastchats_memory.views.calls import show_call

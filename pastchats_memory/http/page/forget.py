@@ -7,7 +7,7 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.http.page.answers import PageRequest, Redirect, Reply, WebPage
 from pastchats_memory.maintenance.forget import ForgetResult
 from pastchats_memory.memory import Memory
-from pastchats_memory.model import number_of
+from pastchats_memory.model.ids import number_of
 from pastchats_memory.views.forgetting import (
     describe_criteria,
     describe_mentions,

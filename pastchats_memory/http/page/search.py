@@ -14,7 +14,8 @@ from pastchats_memory.http.page.highlight import mark_html, mark_words
 from pastchats_memory.http.page.words import SPEAKERS, name_agent, name_outcome
 from pastchats_memory.http.routes import LONGEST_QUERY
 from pastchats_memory.memory import Memory
-from pastchats_memory.model import TASK, Hit
+from pastchats_memory.model import Hit
+from pastchats_memory.model.ids import TASK
 from pastchats_memory.search.request import MOST_HITS
 from pastchats_memory.views.page_markdown import render_line
 from pastchats_memory.views.text import NOTHING_CLOSE, describe_relevance, has_close_hit

@@ -7,7 +7,8 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.http.answers import RequestError
 from pastchats_memory.http.page.answers import PageRequest, Redirect, Reply, WebPage, make_url, require
 from pastchats_memory.memory import Memory
-from pastchats_memory.model import OPEN, RESOLVED, STATUSES, StoredTask, leads_to_task
+from pastchats_memory.model import OPEN, RESOLVED, STATUSES, StoredTask
+from pastchats_memory.model.ids import leads_to_task
 from pastchats_memory.tasks import BoardColumn
 from pastchats_memory.tasks.capture import CaptureDecision
 from pastchats_memory.tasks.edit import Change

@@ -8,19 +8,8 @@ from typing import Annotated, NamedTuple
 
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.fields import SHORTENED, AllWarnings, As, At, Author, Basis, Flat, Line, OutcomeWord, Resume, View
-from pastchats_memory.model import (
-    Attempt,
-    Cited,
-    Command,
-    Done,
-    Hit,
-    Item,
-    Lesson,
-    Outcome,
-    RecallEntry,
-    Sheet,
-    StoredTask,
-)
+from pastchats_memory.model import Cited, Hit, Item, StoredTask
+from pastchats_memory.model.episodes import Attempt, Command, Done, Lesson, Outcome, RecallEntry, Sheet
 from pastchats_memory.tasks.prior_work import ResolvedTask
 from pastchats_memory.tasks.similarity import Label, SimilarTask
 from pastchats_memory.text.excerpt import excerpt

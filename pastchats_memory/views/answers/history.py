@@ -17,7 +17,8 @@ from pastchats_memory.fields import (
     answer,
     one_of,
 )
-from pastchats_memory.model import STATUSES, Attempt
+from pastchats_memory.model import STATUSES
+from pastchats_memory.model.episodes import Attempt
 from pastchats_memory.store.token_use import TokenUse
 from pastchats_memory.views.history import render_digest
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
 from pastchats_memory.episodes.resumption import Resumption
-from pastchats_memory.model import Packet
+from pastchats_memory.model.episodes import Packet
 from pastchats_memory.views.answers.listing import Listing
 
 

@@ -5,21 +5,16 @@ from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
 
 from pastchats_memory.fields import IF_ANY, As, At, Count, Flat, Narrowed, Resume, View, Warnings, answer
-from pastchats_memory.model import (
-    NO_CONTRIBUTIONS,
-    TASK_FIELDS,
-    TURN_TYPES,
+from pastchats_memory.model import NO_CONTRIBUTIONS, TASK_FIELDS, TURN_TYPES, Hit, Hits, TimeRead
+from pastchats_memory.model.episodes import (
     Command,
     Context,
     ContextItem,
-    Hit,
-    Hits,
     Lesson,
     RecallBlock,
     RecallEntry,
     Sheet,
     ShownItem,
-    TimeRead,
 )
 from pastchats_memory.text.display import one_line
 from pastchats_memory.views.answers.listing import Listing

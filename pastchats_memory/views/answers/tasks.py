@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from pastchats_memory.fields import FIRST, IF_ANY, As, At, Count, Flat, Shown, View, Warnings, answer, one_of
-from pastchats_memory.model import Attachment, Attempt, Hit, StoredTask
+from pastchats_memory.model import Attachment, Hit, StoredTask
+from pastchats_memory.model.episodes import Attempt
 from pastchats_memory.tasks.ask import ParsedQuestion, TaskAnswer
 from pastchats_memory.tasks.capture import CaptureResult
 from pastchats_memory.tasks.prior_work import PriorWork, ResolvedTask, Verdict

@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # Without cached bytecode, every process of the tests would rewrite all assertions again: half of the time to collect them.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-bare test-page require-browser screenshots lint lint-workflows check-plugins docs lock release scan-patterns coverage fuzz fuzz-http fuzz-sync torture clean
+.PHONY: demo test test-bare test-page require-browser screenshots lint lint-workflows check-plugins docs lock release release-ready first-release scan-patterns coverage fuzz fuzz-http fuzz-sync torture clean
 .PHONY: bench-locomo bench-longmemeval bench-beam bench-quality bench-outcome bench-tasks bench-redaction bench-speed bench-scale bench-index bench-embed
 
 # Index the sample history, then print a search and a recall block.
@@ -61,11 +61,15 @@ lock: $(VENV)/installed-release
 	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --upgrade --quiet \
 		--output-file packaging/requirements.lock
 
-# Do everything for a release but the upload: dist/pypi is for PyPI, dist/downloads for the release page, the tap and the bucket.
-release: lint lint-workflows docs test $(VENV)/installed-release
-	test -z "$$(git status --porcelain)" || { git status --short; echo 'Commit these changes first.' >&2; exit 1; }
+# Refuse what no release may have, before anything takes time.
+release-ready: $(VENV)/installed-dev
+	! grep -q OWNER pyproject.toml README.md || { echo 'The repository has no owner yet: docs/releasing.md names the command.' >&2; exit 1; }
 	grep -q "^## $$($(BIN)/pastchats-memory --version | sed 's/.* //') – [0-9]" CHANGELOG.md || { echo 'CHANGELOG.md has no date for this version.' >&2; exit 1; }
-	! grep -q OWNER pyproject.toml || { echo 'Name the owner of the repository in pyproject.toml, and run `make docs`.' >&2; exit 1; }
+	test -z "$$(git status --porcelain)" || { git status --short; echo 'Commit these changes first.' >&2; exit 1; }
+
+# Do everything for a release but the upload: dist/pypi is for PyPI, dist/downloads for the release page, the tap and the bucket.
+release: release-ready lint lint-workflows docs test $(VENV)/installed-release
+	test -z "$$(git status --porcelain)" || { git status --short; echo 'Commit what `make docs` wrote first.' >&2; exit 1; }
 	rm -rf dist && mkdir -p dist/downloads
 	$(BIN)/python -m build --outdir dist/pypi
 	$(BIN)/twine check --strict dist/pypi/*
@@ -76,6 +80,12 @@ release: lint lint-workflows docs test $(VENV)/installed-release
 	$(BIN)/python scripts/smoke.py dist/venv/bin/pastchats-memory
 	rm -rf dist/venv
 	@echo 'Push the tag: the workflow Release uploads dist/pypi. Attach dist/downloads to the release by hand.'
+
+# Set version, owner and date for the first release, and keep a database that it wrote.
+first-release: $(VENV)/installed-dev
+	$(BIN)/python scripts/prepare_first_release.py $(VERSION) $(OWNER)
+	$(MAKE) docs
+	$(BIN)/python scripts/keep_database.py
 
 # Write plugins, manual page, completion and the generated parts of the pages, build the site into build/docs and check every link.
 docs: $(VENV)/installed-dev

@@ -32,7 +32,7 @@ HERE = Path(__file__).parent
 GITHUB = "https://github.com/{}"
 HOMES = {".claude/projects/": ".claude/projects", ".codex/": ".codex"}
 """Folder in the path of a session, and the place in a home where its agent looks."""
-_MARKS = re.compile(r"(?m)^\s*>\s?|[*`\\]+|\[\[|\]\]")
+_MARKS = re.compile(r"(?m)^\s*>\s?|[*`\\]+|\[\[|\]\]|</?mark>")
 
 
 class Question(NamedTuple):
@@ -48,7 +48,7 @@ class Question(NamedTuple):
 
 
 def normalise(text: str) -> str:
-    """Return a text without marks of quotation, emphasis and code, every run of blanks one blank."""
+    """Return a text without marks of quotation, emphasis, code and hits, every run of blanks one blank."""
     return " ".join(_MARKS.sub("", text).split())
 
 

@@ -3,9 +3,10 @@
     python benchmarks/compare/run.py SESSIONS WORK [--tool NAME ...] [--bytes 1500]
 
 SESSIONS is the folder that `benchmarks/answer/answer.py SESSIONS --fetch` filled. Each tool of `tools.tsv` is installed into
-an environment of its own below WORK; one that cannot be had is a row that says so. A row has: first hits (the first session
-that the output names is the one that answers), blocks that hold the deciding words, processor time of an index run, of one
-without news and of a question, the largest memory of any of these processes, and what lies on the disk afterwards.
+an environment of its own below WORK, or is on the PATH already if its line says so. One that cannot be had is a row that
+says so. A row has: first hits (the first session that the output names is the one that answers), blocks that hold the deciding
+words, processor time of an index run, of one without news and of a question, the largest memory of any of these processes, and
+what lies on the disk afterwards. A question that takes longer than a minute is not answered.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,7 +28,10 @@ sys.path.insert(0, str(HERE.parent / "answer"))
 
 import answer  # noqa: E402 - the folder beside this one
 
-LIMIT_S = 900
+LIMITS_S = {"index": 900, "ask": 60, "stop": 60}
+"""Seconds after which a process is ended."""
+ON_PATH = "on the PATH"
+"""Stands for the packages of a tool that is not in a registry of Python."""
 
 
 class Cost(NamedTuple):
@@ -38,16 +43,19 @@ class Cost(NamedTuple):
     is_well: bool
 
 
-def measure(command: str, home: Path, folder: Path, **values: str) -> Cost:
-    """Run a command of a tool in a home, with its programs first on the path. Linux counts memory in KiB."""
-    words = [word.format(home=home, **values) for word in shlex.split(command)]
+def measure(tool: dict[str, str], step: str, home: Path, folder: Path, **values: str) -> Cost:
+    """Run a step of a tool in a home, with its programs first on the path. Linux counts memory in KiB."""
+    words = [word.format(home=home, **values) for word in shlex.split(tool[step])]
     path = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
     with tempfile.TemporaryFile() as out:
         started = subprocess.Popen(
             words, cwd=home, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.DEVNULL,
             executable=shutil.which(words[0], path=path), env={"HOME": str(home), "PATH": path, "LANG": "C.UTF-8"},
         )  # fmt: skip
+        limit = threading.Timer(LIMITS_S[step], started.kill)
+        limit.start()
         _, status, used = os.wait4(started.pid, 0)
+        limit.cancel()
         started.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
         text = out.read().decode(errors="replace")
@@ -57,8 +65,11 @@ def measure(command: str, home: Path, folder: Path, **values: str) -> Cost:
 def install(tool: dict[str, str], work: Path) -> Path | None:
     """Return the environment of a tool, or None if it cannot be had."""
     folder = work / tool["name"]
-    if not tool["install"]:
-        return Path(sys.prefix)
+    if tool["install"] in ("", ON_PATH):
+        found = shutil.which(
+            tool["index"].split()[0], path=f"{Path(sys.prefix, 'bin')}{os.pathsep}{os.environ['PATH']}"
+        )
+        return Path(found).parent.parent if found else None
     if not folder.exists():
         python = shutil.which(tool["python"]) or sys.executable
         subprocess.run([python, "-m", "venv", str(folder)], check=True)
@@ -76,22 +87,24 @@ def describe_tool(tool: dict[str, str], folder: Path, sessions: Path, size: int)
         home = Path(scratch)
         answer.make_home(sessions, home)
         before = count_bytes(home)
-        runs = [measure(tool["index"], home, folder), measure(tool["index"], home, folder)]
+        runs = [measure(tool, "index", home, folder) for _ in range(2)]
         if not all(run.is_well for run in runs):
             return f"| {tool['name']} | its index run failed | | | | | | |"
         answers = {
-            one: measure(tool["ask"], home, folder, question=one.question, words=choose_words(one.question))
+            one: measure(tool, "ask", home, folder, question=one.question, words=choose_words(one.question))
             for one in known
         }
         if tool["stop"]:
-            measure(tool["stop"], home, folder)
+            measure(tool, "stop", home, folder)
         disk = (count_bytes(home) - before) / 1e6
     held = sum(answer.holds(cost.text, known[one], size) for one, cost in answers.items())
     first = sum(is_first(cost.text, one.file, sessions) for one, cost in answers.items())
     question = sum(cost.seconds for cost in answers.values()) / len(answers)
+    late = sum(not cost.is_well for cost in answers.values())
     memory = max(cost.megabytes for cost in [*runs, *answers.values()])
+    name = f"{tool['name']} ({late} unanswered)" if late else tool["name"]
     return (
-        f"| {tool['name']} | {first} | {held} | {runs[0].seconds:.1f} s | {runs[1].seconds:.2f} s | {question:.2f} s | "
+        f"| {name} | {first} | {held} | {runs[0].seconds:.1f} s | {runs[1].seconds:.2f} s | {question:.2f} s | "
         f"{memory:,.0f} MB | {disk:,.1f} MB |"
     )
 

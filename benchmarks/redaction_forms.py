@@ -1,6 +1,6 @@
 """Measure how many secrets `redact` finds of a corpus made without its rules.
 
-    python benchmarks/redaction_forms.py [--corpus forms|bare|printed|passwords|contexts|harmless] [--seed N] [--each N] [--missed]
+    python benchmarks/redaction_forms.py [--corpus NAME|harmless] [--seed N] [--each N] [--missed]
 
 `redaction_forms.tsv` has kinds of tokens with places for each, and whole forms (connection strings, files, commands, cookies, webhooks,
 sentences) with what is secret in them; `redaction_bare.tsv` has tokens that are known by their shape, in places that name no secret, and what
@@ -19,13 +19,17 @@ import re
 import string
 from collections import Counter
 from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
 from pastchats_memory.redact import redact
 
-CORPORA = ("forms", "bare", "printed", "passwords", "contexts", "sight_tokens", "sight_bare", "sight_passwords")
+CORPORA = (
+    "forms", "bare", "printed", "passwords", "contexts", "sight_tokens", "sight_bare", "sight_passwords",
+    "fresh_tokens", "fresh_bare", "fresh_passwords",
+)  # fmt: skip
 LETTERS = string.ascii_letters + string.digits
 ALPHABETS = {
     "d": string.digits, "h": "0123456789abcdef", "H": "0123456789ABCDEF", "t": string.ascii_uppercase + "234567", "v": string.ascii_lowercase + "234567",
@@ -147,7 +151,9 @@ def samples(seed: int, each: int, *, corpus: str = "forms", kinds: bool = True) 
         for number in range(2 * each):
             draw = random.Random(f"{seed}/{kind}/{number}")  # noqa: S311 - as above
             secret = drawn(_unescaped(written), draw)
-            yield Sample(context, kind, _unescaped(text).replace("«secret»", secret), secret)
+            made = _unescaped(text).replace("«secret»", secret).replace("«quoted»", quote(secret, safe=""))
+            made = made.replace("«json»", json.dumps(secret)[1:-1]).replace("«html»", escape(secret))
+            yield Sample(context, kind, made, secret)
 
 
 def harmless(seed: int) -> Iterator[str]:
@@ -169,8 +175,8 @@ def _unescaped(text: str) -> str:
 
 
 def is_left(sample: Sample, redacted: str) -> bool:
-    """Return whether a piece of the secret is left, as it is or as URLs write it."""
-    spelled = {sample.secret, quote(sample.secret, safe="")}
+    """Return whether a piece of the secret is left, as it is or as URLs, JSON or HTML write it."""
+    spelled = {sample.secret, quote(sample.secret, safe=""), json.dumps(sample.secret)[1:-1], escape(sample.secret)}
     around = sample.text
     for one in spelled:
         around = around.replace(one, "\0")

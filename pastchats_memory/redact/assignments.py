@@ -51,6 +51,8 @@ _ENCODED_END = re.compile(r"%(?:2[026C7]|3[BbCcEe]|0[AaDd]|7[BbDd])|%2c")
 _FOREIGN = re.compile(r"[\u0588-\uffff]")
 """Matches punctuation and letters of scripts that end a value in a sentence."""
 _IN_QUERY = re.compile(r"[?&][\w.\-%]{0,80}\Z")
+_KEY_END = re.compile(r"\\{0,7}[\"'`]\s?(?:=>|:(?!\w))")
+"""Matches behind what is itself a name."""
 _CONTINUATIONS = ("(", "[", "...", "…")
 """Follow what is no value: a call, an index, an omission."""
 
@@ -141,6 +143,7 @@ def _read_value(scanned: ScannedText, found: re.Match[str], group: _Group, kind:
         value, end = (text[start : rest.end()], rest.end()) if rest else (value, end)
     if (
         text.startswith(_CONTINUATIONS, end)
+        or (not is_bare and _KEY_END.match(text, end))
         or len(value) < LEAST_LENGTH
         or not (value.isascii() or (kind == "password" and heuristics.has_letters_and_digits(value)))
         or "[redacted:" in value

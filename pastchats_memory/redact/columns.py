@@ -89,7 +89,7 @@ class Columns(NamedTuple):
 
 def _is_secret(value: str, kind: str) -> bool:
     is_secret = is_secret_in_prose if kind == "password" else is_random_secret
-    return value.isascii() and "[redacted:" not in value and is_secret(value, kind)
+    return value.isascii() and " " not in value and "[redacted:" not in value and is_secret(value, kind)
 
 
 COLUMNS: tuple[tuple[str, Columns], ...] = (

@@ -285,7 +285,8 @@ def has_secret_cookie(value: str, _kind: str) -> bool:
     """Return whether a list of cookies has more than preferences."""
     pairs = (pair.partition("=") for pair in value.split(";"))
     return any(
-        looks_random(cookie) or (_SESSION_NAME.search(name) and len(cookie) >= LEAST_IN_PROSE)
+        not is_placeholder(cookie)
+        and (looks_random(cookie) or (_SESSION_NAME.search(name) and len(cookie) >= LEAST_IN_PROSE))
         for name, _, cookie in pairs
     )
 

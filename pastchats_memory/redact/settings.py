@@ -23,6 +23,8 @@ _SECTION = _PATTERNS["section"]
 _ENTRY = _PATTERNS["entry"]
 _OBJECT_LINE = _PATTERNS["object_line"]
 _STATE_OF_PASSWORD = _PATTERNS["state_of_password"]
+_LABEL = re.compile(r"[=:][ \t]*(\S[^\n]*)")
+REACH_OF_LABELS = 300
 REACH = 2000
 """Characters before a line in which the head of its section is looked for."""
 
@@ -60,7 +62,7 @@ class SecretSetting(NamedTuple):
         name_end = found.start()
         start = text.rfind("\n", 0, name_end) + 1
         name = _NAME.match(text, start, name_end)
-        if name is None:
+        if name is None or _is_label(text, start, found):
             return False
         if found["tight"] and not name["indent"]:
             return True
@@ -70,6 +72,14 @@ class SecretSetting(NamedTuple):
             is_upper = text[max(start, name_end - 3) : name_end].isupper()
             return found["word"].islower() and _is_among_entries(text, start, found.end(), is_upper=is_upper)
         return _SECTION.search(text, max(0, start - REACH), start) is not None
+
+
+def _is_label(text: str, start: int, found: re.Match[str]) -> bool:
+    """Return whether a line belongs to a list of translations: most lines around it begin with a capital as well."""
+    around = text[max(0, start - REACH_OF_LABELS) : start] + text[found.end() : found.end() + REACH_OF_LABELS]
+    labels = _LABEL.findall(around)
+    is_list = sum(label[0].isupper() for label in labels) > len(labels) / 2 and any(" " in label for label in labels)
+    return is_list and str(found["word"]).istitle()
 
 
 def _is_among_entries(text: str, start: int, end: int, *, is_upper: bool) -> bool:

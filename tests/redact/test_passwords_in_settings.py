@@ -102,3 +102,9 @@ def test_a_variable_a_type_or_a_label_stays(text: str) -> None:
 def test_settings_made_to_hold_a_pattern_up_are_redacted(text: str) -> None:
     once = redact(text).text  # a pattern that one of them held up would reach the time limit of tests
     assert redact(once).text == once
+
+
+def test_a_translation_of_the_word_password_stays() -> None:
+    labels = "username=Uživatelské jméno\npassword=Heslo\ncaptcha=CAPTCHA\nremember=Zapamatovat přihlášení\n"
+    assert redact(labels).text == labels
+    assert "Dragonfly" not in redact("[db]\nuser=ada\npassword=Dragonfly\nhost=db.local\n").text

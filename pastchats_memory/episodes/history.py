@@ -180,7 +180,7 @@ class Recent(NamedTuple):
     sessions: tuple[RecentSession, ...]
     """The newest first."""
     open: tuple[tuple[Ended, str], ...]
-    """Episodes that failed, were stopped or were left unanswered, with their titles, the newest first."""
+    """The last of each conversation that failed, was stopped or was left unanswered, with its title, the newest first."""
     more_open: int
     running: tuple[str, ...]
     """How far an index run is."""
@@ -202,7 +202,8 @@ def load_recent(database: Database, limit: int, running: tuple[str, ...]) -> Rec
         )
         for one in latest
     )
-    found = _find_open(database, episodes, episodes)[::-1]
+    last_open = {one.conversation: one for one in _find_open(database, episodes, episodes)}.values()
+    found = sorted(last_open, key=lambda one: one.timestamp or "", reverse=True)
     shown = tuple((one, _name(database, one, of_episode=True)) for one in found[: limit // 2])
     return Recent(sessions, shown, len(found) - len(shown), running)
 

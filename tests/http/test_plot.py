@@ -51,9 +51,5 @@ def test_a_bar_knows_its_days() -> None:
     assert plot.bars[-1].until == "2026-06-07"
 
 
-def test_plots_of_several_projects_can_cover_the_same_time() -> None:
-    days = ("2026-01-01", "2026-01-10")
-    plot = plot_outcomes(tallies("2026-01-05"), days)
-    assert plot is not None
-    assert len(plot.bars) == 10
-    assert plot_outcomes([], days) is None
+def test_no_episode_has_no_plot() -> None:
+    assert plot_outcomes([]) is None

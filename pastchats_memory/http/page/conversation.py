@@ -106,17 +106,18 @@ def show_handoff(memory: Memory, request: PageRequest) -> WebPage:
 
 
 def show_calls(memory: Memory, request: PageRequest) -> WebPage:
-    """Show the tool calls of a turn as its source has them, or one of them at length. Raises RequestError, UsageFault."""
+    """Show the tool calls of a turn as its source has them, those of `file`, or one at length. Raises RequestError, UsageFault."""
     id_ = request.query.get("id", "")
     item = require(next(iter(memory.show(id_, 0)), None), "turn")
-    chosen = number_of(request.query.get("call", ""))
+    chosen, file = number_of(request.query.get("call", "")), request.query.get("file", "")
     found = memory.read_calls(id_)
     calls = [
         (number, show_call(call, CALL_SIZE if chosen is None else WHOLE_SIZE))
         for number, call in enumerate(found or (), start=1)
         if chosen in (None, number)
+        and (not file or (call.edit is not None and any(file in path for path in call.edit.paths)))
     ]
-    values = {"item": item, "calls": calls, "is_gone": found is None, "chosen": chosen}
+    values = {"item": item, "calls": calls, "is_gone": found is None, "chosen": chosen, "file": file}
     return WebPage("calls", {**values, "labels": list_recorded(item, "tools")})
 
 
@@ -143,7 +144,7 @@ def show_conversation(memory: Memory, request: PageRequest) -> WebPage:
             "title": part.title,
             "agent": str(first.metadata.get("format", "")),
             "since": part.outline[0].timestamp if part.outline else first.timestamp,
-            "resume": memory.resume_lines([first]).get(str(first.id)),
+            "resume": memory.find_resumption(str(first.id)),
             "given": given,
             "given_later": given_later,
             "episodes": [_show_episode(part, one, cited, query, subagents, shown) for one in part.episodes],

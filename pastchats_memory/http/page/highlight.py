@@ -7,6 +7,7 @@ from html import escape
 from markupsafe import Markup
 
 from pastchats_memory.http.page.words import escape_text
+from pastchats_memory.text.words import is_function_word
 
 _TAG = re.compile(r"(<[^>]*>)")
 """A tag of our own HTML, in which a text or a value never has a plain `<` or `>`."""
@@ -25,7 +26,8 @@ def mark_words(text: str, query: str) -> Markup:
 
 def mark_html(html: str, query: str, quotations: Sequence[str]) -> Markup:
     """Return HTML of our own in which words of the query, and quotations within one element, are marked."""
-    wanted = {_stem(word) for word in re.findall(r"\w{2,}", query)}
+    words = re.findall(r"\w{2,}", query)
+    wanted = {_stem(word) for word in words if not is_function_word(word.lower())} or set(map(_stem, words))
     quoted = [escape(quotation) for quotation in quotations if quotation.strip()]
     parts = _TAG.split(html)
     parts[::2] = [_mark_text(text, wanted, quoted) for text in parts[::2]]

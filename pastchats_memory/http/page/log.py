@@ -1,13 +1,17 @@
 """Show what the memory told agents, when, and whether they used it."""
 
+import re
 from itertools import groupby
 
 from pastchats_memory.http.page.answers import PageRequest, WebPage
 from pastchats_memory.memory import Memory
+from pastchats_memory.store.recalled import Recalled, list_ids
 from pastchats_memory.text.display import format_time
 
 SHOWN = 100
 """Memories on the page."""
+_PIECE = re.compile(r"^## (?:\d+\. )?(.+)(?:\n(?!## ).*)*|^[^\n#].*\Z", re.MULTILINE)
+"""A piece of a block with its heading, or a warning of one line."""
 
 
 def show_log(memory: Memory, request: PageRequest) -> WebPage:
@@ -15,13 +19,10 @@ def show_log(memory: Memory, request: PageRequest) -> WebPage:
     session, source = request.query.get("session"), request.query.get("source")
     log = memory.log(session, SHOWN, source=source)
     days = groupby(log.results, key=lambda one: format_time(one.given_at)[:10])
-    return WebPage(
-        "log",
-        {
-            "log": log,
-            "days": [(day, list(group)) for day, group in days],
-            "session": session,
-            "source": source,
-            "shown": SHOWN,
-        },
-    )
+    shown = [(day, [(one, _list_pieces(one)) for one in group]) for day, group in days]
+    return WebPage("log", {"log": log, "days": shown, "session": session, "source": source, "shown": SHOWN})
+
+
+def _list_pieces(one: Recalled) -> list[tuple[str, str]]:
+    """Return the title of each piece of a memory with the id of the last item that it names."""
+    return [(found[1] or found[0], ids[-1]) for found in _PIECE.finditer(one.content) if (ids := list_ids(found[0]))]

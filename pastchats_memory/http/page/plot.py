@@ -53,20 +53,18 @@ class Plot(NamedTuple):
     height: int = HEIGHT
 
 
-def plot_outcomes(
-    tallies: Iterable[Tally], days: tuple[str, str] | None = None, most_bars: int = MOST_BARS
-) -> Plot | None:
+def plot_outcomes(tallies: Iterable[Tally]) -> Plot | None:
     """Return bars of the finest unit of which few enough are needed; None without an episode.
 
-    The bars cover the days from the first to the last given one, or those of the tallies. Years may take more bars.
+    Years may take more bars.
     """
     by_day: dict[str, Counter[str]] = {}
     for one in tallies:
         by_day.setdefault(one.day, Counter())[one.verdict] += one.episodes
     if not by_day:
         return None
-    first, last = map(date.fromisoformat, days or (min(by_day), max(by_day)))
-    unit = next(unit for unit, length in UNITS.items() if (last - first).days < length * most_bars or unit == "year")
+    first, last = map(date.fromisoformat, (min(by_day), max(by_day)))
+    unit = next(unit for unit, length in UNITS.items() if (last - first).days < length * MOST_BARS or unit == "year")
     counts: dict[date, Counter[str]] = {start: Counter() for start in _list_starts(first, last, unit)}
     for day, numbers in by_day.items():
         counts[_find_start(date.fromisoformat(day), unit)].update(numbers)

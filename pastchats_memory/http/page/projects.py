@@ -1,5 +1,6 @@
 """Show projects: their outcomes over time, what was worked on when, and what failed repeatedly."""
 
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from itertools import groupby, pairwise
@@ -8,12 +9,9 @@ from pastchats_memory.episodes.history import ConversationDay
 from pastchats_memory.http.page.answers import PageRequest, Redirect, WebPage, make_url, require
 from pastchats_memory.http.page.plot import plot_outcomes
 from pastchats_memory.memory import Memory
-from pastchats_memory.store.outcomes import Tally
 
 LISTED = 40
 """Conversations of a timeline on one page."""
-BARS = 30
-"""Bars of a small plot, at most."""
 EPISODES = 1500
 """Episodes that are read for them, at most."""
 LESSONS = 25
@@ -26,16 +24,12 @@ EVERYTHING = "1970-01-01"
 
 
 def show_projects(memory: Memory, _: PageRequest) -> WebPage:
-    """Show all projects, the latest first, each with its outcomes over time."""
+    """Show all projects, the latest first, each with its outcomes."""
     tallies = memory.tally_outcomes()
-    by_project: dict[str, list[Tally]] = {}
+    by_project: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for one in tallies:
-        by_project.setdefault(one.project, []).append(one)
-    days = (tallies[0].day, tallies[-1].day) if tallies else None
-    cards = [
-        {"stored": one, "plot": plot_outcomes(by_project.get(one.project, ()), days, BARS)}
-        for one in memory.list_projects()
-    ]
+        by_project[one.project][one.verdict] += one.episodes
+    cards = [{"stored": one, "totals": by_project[one.project]} for one in memory.list_projects()]
     return WebPage("projects", {"cards": cards, "plot": plot_outcomes(tallies), "tokens": memory.tally_tokens()})
 
 

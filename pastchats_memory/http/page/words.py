@@ -1,5 +1,6 @@
 """Provide the filters of the templates: how values read on a page."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from functools import cache
@@ -16,8 +17,10 @@ from pastchats_memory.text.display import format_priority, format_time, one_line
 from pastchats_memory.views.text import CITATION_NOTES
 
 CITATION_LABELS = {**CITATION_NOTES, "holds": "still there"}
-
-
+UNLISTED = {"specstory": "SpecStory", "chatgpt": "ChatGPT", "claude-ai": "Claude.ai"}
+"""Names of programs whose formats name none."""
+_DEEP_PATH = re.compile(r"(?<![\w.:/\\])(?:~|[A-Z]:)?(?:[/\\][^\s/\\'\"]+){2,}(?=(?:[/\\][^\s/\\'\"]+){2})")
+"""The folders of a path before the last two names."""
 SPEAKERS = {"user": "You", "assistant": "Agent", "tool": "Tool", "system": "Context", "note": "Note"}
 """Names of the roles; other roles of a file have their own."""
 
@@ -52,7 +55,7 @@ def shorten(text: str, width: int) -> str:
 def name_agent(format_name: str) -> str:
     """Return the name of the program that writes a format, else the format's own."""
     try:
-        return load_format(format_name).program.partition(",")[0] or format_name
+        return load_format(format_name).program.partition(",")[0] or UNLISTED.get(format_name, format_name)
     except UsageFault:
         return format_name
 
@@ -80,6 +83,7 @@ def shorten_history(states: Sequence[TaskState]) -> str:
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "age": describe_age,
     "agent": name_agent,
+    "brief": lambda text: _DEEP_PATH.sub("…", text),
     "citation": lambda state: CITATION_LABELS[state],
     "clock": lambda time: time[11:],
     "count": count,

@@ -21,6 +21,7 @@ from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal
 from pastchats_memory.config import Config, from_home, load, own_places
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.ingest import no_news
+from pastchats_memory.ingest.detect import EMPTY
 from pastchats_memory.text.display import escape_name, escape_path, one_line
 
 if TYPE_CHECKING:
@@ -302,17 +303,19 @@ def _progress() -> Iterator[Callable[[IndexProgress], None]]:
 def _text(body: Mapping[str, Any]) -> str:
     """Return the answer of a run as text, from its JSON."""
     files = body["results"]
-    read = Counter(file["format"] for file in files if file["format"] and not file["unchanged"])
-    passed_over = [file for file in files if file["format"] is None]
-    left = sum(not file["unchanged"] for file in passed_over)
+    new = [file for file in files if not file["unchanged"]]
+    read = Counter(file["format"] for file in new if file["format"])
+    empty = sum(file["reason"] == EMPTY for file in new)
+    passed_over = [file for file in new if file["format"] is None and file["reason"] != EMPTY]
     kinds = f" ({', '.join(f'{count} {name}' for name, count in read.most_common())})" if read else ""
     moved = f" ({body['moved']:,} moved)" if body["moved"] else ""
     counts = f"{read.total()} read{kinds}, {body['files_unchanged']} unchanged{moved}"
+    counts += f", {empty} empty" if empty else ""
     work = f"{body['embedded']:,} texts embedded, {body['cached']:,} had a vector; {body['duration_s']:.1f} s"
     tasks = f" and {counted(body['tasks_added'], 'task')}" if body["tasks_added"] else ""
     pending = counted(body["pending_vectors"], "text")
     lines = [
-        f"Looked at {counted(body['files_scanned'], 'file')}: {counts}, {left:,} not taken.",
+        f"Looked at {counted(body['files_scanned'], 'file')}: {counts}, {len(passed_over):,} not taken.",
         f"Added {counted(body['turns_added'], 'turn')}{tasks}; {body['turns_skipped']:,} known already; {work}.",
         *(
             [f"{pending} without a vector yet: a command that has the model adds it."]

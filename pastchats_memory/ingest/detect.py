@@ -19,6 +19,8 @@ from pastchats_memory.store.sources import SourceState
 
 NO_CONVERSATION = "no conversation found in it"
 NO_CONTENT = "an empty list or object"
+EMPTY = "empty"
+"""Why nothing of a file was taken in which a session may still be written."""
 TABLE = "a table; programs that export chats as one do so as JSON too, which is read"
 TABLES = frozenset({".csv", ".tsv"})
 NOTES_SKIPPED = "Markdown that is no dialogue; name the file itself or use --notes to take it"
@@ -40,7 +42,7 @@ def detect(plan: Plan, options: IndexOptions) -> tuple[SourceFile, Format | None
         format_ = _choose_format(source, plan.read_as, options)
         if format_ is None and plan.read_as.format:
             return source, None, f"not of the format {plan.read_as.format}, which was named for it"
-        reason = "" if format_ is not None else _explain_unclaimed(source) if candidate.size else "empty"
+        reason = "" if format_ is not None else _explain_unclaimed(source) if candidate.size else EMPTY
     except NotText as fault:
         return source, None, str(fault)
     return source, format_, reason

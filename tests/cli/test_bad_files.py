@@ -116,6 +116,19 @@ def test_each_file_that_is_no_text_is_refused_for_its_own_reason(program: Progra
     }
 
 
+def test_an_empty_file_is_counted_and_never_listed_as_a_fault(program: Program) -> None:
+    folder = program.home / "some"
+    write_messages(folder / "good.jsonl", ("user", "Hello?"), ("assistant", "Hello."))
+    (folder / "begun.jsonl").touch()
+    (folder / "photo.json").write_bytes(BROKEN["photo.json"][0])
+    first = program("index", "some").stdout
+    assert "1 read (1 messages), 0 unchanged, 1 empty, 1 not taken." in first
+    assert "photo.json: " in first
+    assert "begun.jsonl" not in first
+    assert "Not taken" not in program("index", "some").stdout
+    assert "begun.jsonl" not in program("status").stdout
+
+
 def _spelled(folder: Path) -> dict[str, str]:
     """Files of two lines in many encodings, with the text that each must yield."""
     both = f"{GOOD}\n{ANSWER}\n"

@@ -40,10 +40,11 @@ def test_a_copy_of_a_conversation_is_read_from_its_best_source(tmp_path):
         assert set(hidden_in(str(tmp_path), (again, "notes.md"))) == set()
 
 
-def test_files_about_a_droid_or_kiro_session_are_not_read_on_their_own(tmp_path):
+def test_files_about_sessions_of_droid_kiro_or_continue_are_not_read_on_their_own(tmp_path):
     names = ("a.jsonl", "a.settings.json", "a.json", "b.json", "b.settings.json")
     assert set(hidden_in(str(tmp_path / ".factory" / "sessions" / "-home"), names)) == {"a.settings.json"}
     assert set(hidden_in(str(tmp_path / ".kiro" / "sessions" / "cli"), names)) == {"a.json"}
+    assert set(hidden_in(str(tmp_path / ".continue" / "sessions"), (*names, "sessions.json"))) == {"sessions.json"}
     assert set(hidden_in(str(tmp_path), names)) == set()
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pastchats_memory.formats.base.agent import AgentSession
+from pastchats_memory.formats.base.companions import ending_in
 from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.session import BadRecord, Position, SessionInfo, count_images, folder_of, texts_of
 from pastchats_memory.formats.base.sibling_files import read_sibling_json
@@ -113,4 +114,5 @@ def _texts_of_node(node: Json, depth: int) -> Iterator[str]:
         yield "\n" if kind in BLOCKS else ""
 
 
-CONTINUE_DEV = Format("continue", 6, detect, _Session.read, program="Continue")
+COMPANIONS = ending_in("/.continue/sessions", "", "sessions.json")
+CONTINUE_DEV = Format("continue", 6, detect, _Session.read, program="Continue", companions=COMPANIONS)

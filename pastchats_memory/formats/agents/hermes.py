@@ -68,7 +68,8 @@ def _build_session(
     title, parent = text_of(session.get("title")), text_of(session.get("parent_session_id"))
     metadata: Json = {"title": title, "parent_conversation_id": parent}
     started = to_the_minute(iso_utc(session.get("session_start")))
-    info = SessionInfo(text_of(session.get("id")), folder_of(session.get("cwd")), started=started, metadata=metadata)
+    cwd = folder_of(session.get("cwd") or mapping_of(session.get("model_config")).get("cwd"))
+    info = SessionInfo(text_of(session.get("id")), cwd, started=started, metadata=metadata)
     builder = SessionBuilder(info)
     builder.model = text_of(session.get("model"))
     branch = "sidechain" if session.get("source") == DELEGATED else "main"
@@ -144,4 +145,4 @@ def _parse_skill(text: str) -> UserText | None:
 
 
 # https://hermes-agent.nousresearch.com/docs/user-guide/cli
-HERMES = Format("hermes", 7, detect, read, program="Hermes", resume=resume_with("hermes", "--resume"))
+HERMES = Format("hermes", 8, detect, read, program="Hermes", resume=resume_with("hermes", "--resume"))

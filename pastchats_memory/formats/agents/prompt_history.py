@@ -1,4 +1,4 @@
-"""Read the lists of prompts of Claude Code, Codex and Gemini CLI, which outlive transcripts."""
+"""Read the lists of prompts of Claude Code, Codex, Gemini CLI and Antigravity, which outlive transcripts."""
 
 import re
 from collections.abc import Iterator
@@ -14,6 +14,8 @@ from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.text.clean import clean
 from pastchats_memory.text.timestamps import iso_utc
 
+PLACES = frozenset({"project", "pastedContents", "workspace"})
+"""Keys of an entry of Claude Code or Antigravity, of which it has at least one."""
 _PASTED = re.compile(r"\[(?:Pasted text|\.\.\.Truncated text) #(\d{1,9})[^\]\n]{0,40}\]")
 
 
@@ -32,11 +34,12 @@ def detect(source: SourceFile) -> int:
 
 
 def _parse_entry(fields: Json) -> _Entry | None:
-    """Return an entry of Claude Code, Codex or Gemini CLI; None for another record."""
+    """Return an entry of one of the four programs; None for another record."""
     display, text, message = fields.get("display"), fields.get("text"), fields.get("message")
-    session, has_time = fields.get("session_id"), "timestamp" in fields
-    if isinstance(display, str) and has_time and ("project" in fields or "pastedContents" in fields):
-        return _Entry(_insert_pasted(display, fields), text_of(fields.get("sessionId")), fields["timestamp"])
+    session, is_typed = fields.get("session_id"), not PLACES.isdisjoint(fields) and "timestamp" in fields
+    if isinstance(display, str) and is_typed:
+        own_id = text_of(fields.get("sessionId")) or text_of(fields.get("conversationId"))
+        return _Entry(_insert_pasted(display, fields), own_id, fields["timestamp"])
     if isinstance(session, str) and isinstance(text, str) and "ts" in fields and "role" not in fields:
         return _Entry(text, session, fields["ts"])
     is_numbered = isinstance(fields.get("messageId"), int) and "sessionId" in fields
@@ -55,7 +58,8 @@ def read(source: SourceFile) -> Iterator[Turn | Unreadable | Checkpoint]:
             yield Unreadable(str(source.path), item.line, "no entry of a list of prompts")
         elif (typed := entry.dialect.parse_typed(clean(entry.text).strip())).text:
             kind = "command" if typed.is_command or typed.text.startswith("!") else "prompt"
-            cwd, session = text_of(fields.get("project")) or None, entry.session or None
+            cwd = text_of(fields.get("project")) or text_of(fields.get("workspace")) or None
+            session = entry.session or None
             yield Turn("user", typed.text, item.line, None, session, iso_utc(entry.time), cwd, kind=kind)
     if source.shape == "jsonl":
         yield from records.checkpoint({})
@@ -68,4 +72,4 @@ def _insert_pasted(text: str, fields: Json) -> str:
     return _PASTED.sub(lambda found: contents.get(found[1]) or found[0], text)
 
 
-PROMPT_HISTORY = Format("prompt-history", 3, detect, read, fidelity=PROMPTS)
+PROMPT_HISTORY = Format("prompt-history", 4, detect, read, fidelity=PROMPTS)

@@ -47,7 +47,9 @@ class _Session(AgentSession):
             about = mapping_of(mapping_of(self.source.outline).get("metadata"))
             named = text_of(about.get("session_id")) or path.stem
             return SessionInfo(named, folder_of(about.get("cwd")), metadata={"title": text_of(about.get("title"))})
-        return SessionInfo(path.stem, read_sibling_field(path.with_suffix(".json"), "cwd") or None)
+        sibling = path.with_suffix(".json")
+        title = read_sibling_field(sibling, "title")
+        return SessionInfo(path.stem, read_sibling_field(sibling, "cwd") or None, metadata={"title": title})
 
     def add_record(self, record: Json, line: int) -> None:
         data, blocks = mapping_of(record.get("data")), _blocks_of(record)
@@ -78,7 +80,7 @@ class _Session(AgentSession):
 
 KIRO_CLI = Format(
     name="kiro-cli",
-    version=5,
+    version=6,
     detect=detect,
     read=_Session.read,
     program="Amazon Q, Kiro CLI",

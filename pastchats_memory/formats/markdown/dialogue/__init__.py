@@ -522,4 +522,4 @@ def _is_rim(line: str) -> bool:
     return not line.strip() or _SEPARATOR.match(line) is not None
 
 
-DIALOGUE = Format(name="markdown", version=26, detect=detect, read=_Dialogue.read)
+DIALOGUE = Format(name="markdown", version=27, detect=detect, read=_Dialogue.read)

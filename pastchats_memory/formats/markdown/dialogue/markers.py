@@ -39,10 +39,7 @@ _FOLD = re.compile(
 _INLINE_TAG = re.compile(r"</?\w{1,10}>")
 _PICTURE = re.compile(r"\A[^\w\s\x00-\x7f]{1,8}\s*(?=\*\*)")
 _CALLOUT = re.compile(r">[ \t]?\[!([\w -]{1,40})\][+-]?[ \t]*(.*)\Z", re.DOTALL)
-_BEFORE = re.compile(
-    r"(?:[^\w\s<(\[*#]{1,8}\s*)?(?:(?:turn|message|msg)\s+)?(?:\[?#?\d{1,5}\]?\s*[.):–—-]?\s+\(?)?(?:[^\w\s<(\[*#]{1,8}\s*)?(?:github\s+)?",
-    re.IGNORECASE,
-)
+_BEFORE = read_pattern(__file__, "before", re.IGNORECASE)
 _PLUGIN = re.compile(r"(?:plugin|插件) \([\w. -]{1,60}\):?\Z", re.IGNORECASE)
 """The name of a tool in ChatGPT Exporter; the bare word is an ordinary heading."""
 _WORD = re.compile(r"[^\W\d_]+")

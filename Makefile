@@ -139,8 +139,8 @@ torture: $(VENV)/installed-dev
 # docs/benchmarks.md lists what each of the following measures, and the data that some of them need.
 bench-quality: $(VENV)/installed
 	$(BIN)/python benchmarks/quality.py
-	$(BIN)/python benchmarks/recall_floor.py
-	$(if $(PASTCHATS_SHARED),$(BIN)/python benchmarks/hook_prompts.py)
+	$(BIN)/python benchmarks/recall.py floor
+	$(if $(PASTCHATS_SHARED),$(BIN)/python benchmarks/hook.py prompts)
 
 bench-outcome: $(VENV)/installed
 	$(BIN)/python benchmarks/outcome/judging.py
@@ -150,8 +150,8 @@ bench-outcome: $(VENV)/installed
 	$(if $(PASTCHATS_TRANSCRIPTS),$(BIN)/python benchmarks/usefulness.py $(PASTCHATS_TRANSCRIPTS) --tasks unseen)
 
 bench-tasks: $(VENV)/installed
-	$(BIN)/python benchmarks/tasks_calibrate.py
-	$(BIN)/python benchmarks/tasks_verdicts.py
+	$(BIN)/python benchmarks/tasks.py similarity
+	$(BIN)/python benchmarks/tasks.py verdicts
 
 bench-redaction: $(VENV)/installed
 	$(BIN)/python benchmarks/redaction.py
@@ -170,21 +170,21 @@ bench-beam: $(VENV)/installed
 	$(BIN)/python benchmarks/session_recall.py beam-sessions $(FILE)
 
 bench-speed: $(VENV)/installed
-	$(BIN)/python benchmarks/speed.py
-	$(if $(PASTCHATS_SHARED),$(BIN)/python benchmarks/hook_process.py)
+	$(BIN)/python benchmarks/speed.py cold
+	$(if $(PASTCHATS_SHARED),$(BIN)/python benchmarks/hook.py process)
 
 bench-scale: $(VENV)/installed
 	$(BIN)/python benchmarks/scale.py
 
 bench-index: $(VENV)/installed
-	$(BIN)/python benchmarks/throughput.py index
-	$(BIN)/python benchmarks/index_unchanged.py 10000
-	$(BIN)/python benchmarks/index_reading.py
-	$(BIN)/python benchmarks/index_memory.py
-	$(BIN)/python benchmarks/size.py
+	$(BIN)/python benchmarks/index.py speed
+	$(BIN)/python benchmarks/index.py unchanged 10000
+	$(BIN)/python benchmarks/index.py reading
+	$(BIN)/python benchmarks/index.py memory
+	$(BIN)/python benchmarks/index.py size
 
 bench-embed: $(VENV)/installed-dev
-	$(BIN)/python benchmarks/throughput.py embed
+	$(BIN)/python benchmarks/index.py embed
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 …")'

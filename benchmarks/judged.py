@@ -108,22 +108,19 @@ def sets(given: Sequence[Path]) -> list[Set]:
     return [Set(folder) for folder in folders]
 
 
-@contextmanager
-def parse_arguments(description: str, *flags: tuple[str, str]) -> Iterator[tuple[list[Set], Path, argparse.Namespace]]:
-    """Parse the command line into sets, the folder for databases, and flags.
-
-    Each flag is a `--name` with its help.
-    """
-    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the sets and the folder for databases to a command line."""
     parser.add_argument("sets", nargs="*", type=Path)
     parser.add_argument("--databases", type=Path, help="where the databases are kept (default: a temporary folder)")
-    for name, help_text in flags:
-        parser.add_argument(name, action="store_true", help=help_text)
-    arguments = parser.parse_args()
+
+
+@contextmanager
+def open_sets(arguments: argparse.Namespace) -> Iterator[tuple[list[Set], Path]]:
+    """Yield the sets of a command line, and the folder for databases."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = arguments.databases or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
-        yield sets(arguments.sets), folder, arguments
+        yield sets(arguments.sets), folder
 
 
 class Rows:

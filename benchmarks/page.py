@@ -2,7 +2,7 @@
 
     python benchmarks/page.py [DATABASE]
 
-Over a copy of the database, by default of the 100,000 turns of benchmarks/speed.py, to which a conversation of 2,000 turns
+Over a copy of the database, by default of the 100,000 turns of benchmarks/speed.py cold, to which a conversation of 2,000 turns
 and a tracker of 1,000 tasks are added. The real server runs as a process. Each page is requested ROUNDS times, a search
 with another query each time. The number is the server's own processor time, whatever else the machine does.
 """

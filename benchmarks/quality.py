@@ -12,6 +12,7 @@ away at a time, and shown is what that changes. `--plain` leaves this part out. 
 
 from __future__ import annotations
 
+import argparse
 import json
 import time
 from collections import defaultdict
@@ -24,7 +25,7 @@ from typing import Any
 import apsw
 import numpy as np
 import orjson
-from judged import DEPTH, LEVELS, METRICS, SEED, Set, metrics, parse_arguments, until
+from judged import DEPTH, LEVELS, METRICS, SEED, Set, add_arguments, metrics, open_sets, until
 from numpy.typing import NDArray
 
 from pastchats_memory import Memory
@@ -276,11 +277,11 @@ def measure(of: Set, databases: Path, *, ablated: bool = True) -> Scores:
 
 def main() -> None:
     """Measure and print."""
-    with parse_arguments(__doc__ or "", ("--plain", "without taking steps of the ranking away")) as (
-        found,
-        folder,
-        arguments,
-    ):
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    add_arguments(parser)
+    parser.add_argument("--plain", action="store_true", help="without taking steps of the ranking away")
+    arguments = parser.parse_args()
+    with open_sets(arguments) as (found, folder):
         measured = {}
         for one in found:
             measured[one.name] = measure(one, folder, ablated=not arguments.plain)

@@ -1,20 +1,29 @@
-"""Measure a cold `recall` and `search` over a large memory, from shell to exit.
+"""Measure how long a person waits: for a cold `recall` or `search`, and for `setup`.
 
-    python benchmarks/speed.py [--turns N] [--rounds N]
+    python benchmarks/speed.py cold [--turns N] [--rounds N]
+    python benchmarks/speed.py setup [--megabytes N]
 
-Every round runs each kind once, as a new process. `floor` only imports numpy, onnxruntime and tokenizers, loads the
+`cold` runs commands over a large memory, from shell to exit. Every round runs each kind once, as a new process. `floor` only imports numpy, onnxruntime and tokenizers, loads the
 packaged model and embeds one question. `floor, one file` has the weights in the graph's file. `floor, quiet` skips what
 the program skips: onnxruntime's usage reports, NumPy's threads, and the end of the libraries. The questions change from
 round to round. At the end the slowest imports are listed (`python -X importtime`).
+
+`setup` runs on a new machine, from the command to the first recall, over a synthetic history of Claude Code that was never read.
+It indexes the newest part, connects the agent and prints a recall; the rest goes on in the background. The time is that of the clock.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
+import json
+import os
 import re
+import signal
 import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -85,15 +94,10 @@ def imports(most: int) -> list[tuple[float, str]]:
     return sorted(((int(own) / 1000, name.strip()) for own, _, name in rows), reverse=True)[:most]
 
 
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--turns", type=int, default=100_000)
-    parser.add_argument("--rounds", type=int, default=25)
-    options = parser.parse_args()
+def measure_cold(options: argparse.Namespace) -> None:
+    """Run each kind in turn and print its times."""
     database = corpus.database(options.turns)
     one_file()
-    print(timing.machine())
     ways = {
         "python -c pass": timing.process(sys.executable, "-c", "pass"),
         "floor": timing.process(sys.executable, "-c", BARE),
@@ -111,6 +115,58 @@ def main() -> None:
     print("\nmodules of a recall, own ms")
     for own, name in imports(12):
         print(f"  {own:7.1f}  {name}")
+
+
+def write_history(folder: Path, megabytes: float) -> int:
+    """Write sessions until they have so many megabytes. Return the number of turns."""
+    turns = size = 0
+    writer = corpus.Writer()
+    while size < megabytes * 1e6:
+        conversation = writer.conversation(turns)
+        turns += len(conversation.turns)
+        size += corpus.write_session(conversation, folder).stat().st_size
+    return turns
+
+
+def measure_setup(options: argparse.Namespace) -> None:
+    """Run `setup` once and print how long it took."""
+    timing.adopt()
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        turns = write_history(home / ".claude" / "projects", options.megabytes)
+        environment = {"PATH": os.environ["PATH"], "HOME": folder, "LANG": "C.UTF-8"}
+        command = [timing.PROGRAM, "setup", "--yes", "--json"]
+        start = time.perf_counter()
+        done = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", check=True)
+        seconds = time.perf_counter() - start
+        steps = json.loads(done.stdout)["results"]
+        if not any(step["step"] == "recall" and step["state"] == "done" for step in steps):
+            raise SystemExit(f"setup ended without a recall: {steps}")
+        status = [timing.PROGRAM, "status", "--json"]
+        found = subprocess.run(status, env=environment, capture_output=True, encoding="utf-8", check=True)
+        indexed = json.loads(found.stdout)["results"][0]["turns"]
+        print(
+            f"{options.megabytes:.0f} MB, {turns:,} turns: the first recall after {seconds:.1f} s, {indexed:,} turns indexed"
+        )
+        for child in Path("/proc/self/task", str(os.getpid()), "children").read_text(encoding="ascii").split():
+            os.kill(int(child), signal.SIGKILL)  # the rest would go on in the background
+        timing.wait_for_the_adopted()
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    kinds = parser.add_subparsers(required=True, metavar="KIND")
+    cold = kinds.add_parser("cold")
+    cold.add_argument("--turns", type=int, default=100_000)
+    cold.add_argument("--rounds", type=int, default=25)
+    cold.set_defaults(measure=measure_cold)
+    setup = kinds.add_parser("setup")
+    setup.add_argument("--megabytes", type=float, default=50)
+    setup.set_defaults(measure=measure_setup)
+    options = parser.parse_args()
+    print(timing.machine())
+    options.measure(options)
 
 
 if __name__ == "__main__":

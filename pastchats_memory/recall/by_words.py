@@ -28,7 +28,7 @@ LEAD_SHARE = 0.5
 LEAD = 1.4
 """Multiple of the best share in any other conversation that it needs. With these numbers, words chose the right conversation for
 28 to 30 of 104 labelled prompts, a wrong one for none, and one for one of 265 others, in memories of 1,653, 14,903 and 20,000
-turns (`benchmarks/hook_prompts.py`)."""
+turns (`benchmarks/hook.py`)."""
 FIRST_ROWS = 50
 """Rows with the greatest shares, among which a rival is looked for."""
 TEXT_ROLES = frozenset({"user", "assistant", "note"})

@@ -9,7 +9,7 @@ from pastchats_memory.text.topics import topic_words
 
 LEAST_RELEVANCE = 0.5
 """Best relevance below which recall returns nothing. Of questions about things that the memory lacks, 5 % reach it; of the
-others, 96 % do (`benchmarks/recall_floor.py`)."""
+others, 96 % do (`benchmarks/recall.py`)."""
 LEAST_OF_TASKS = 0.75
 """The same if only texts of tasks reach it: they are long and say what is planned, so many questions are near one by chance."""
 AGREED_RELEVANCE, AGREED_RANK, AGREED_COVERAGE = 0.3, 5, 0.95

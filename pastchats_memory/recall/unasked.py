@@ -1,7 +1,7 @@
 """Decide which memories to give to somebody who did not ask for any. Pure.
 
 The prompt has to name something, since "add tests for this" fits a row of every project. Then a row needs two of these signals:
-it is near in meaning, it shares rare names with the prompt, and both lists rank it first. `benchmarks/hook_prompts.py`
+it is near in meaning, it shares rare names with the prompt, and both lists rank it first. `benchmarks/hook.py`
 measures how often that is right.
 """
 

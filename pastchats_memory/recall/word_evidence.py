@@ -22,7 +22,7 @@ VAGUE_TOPIC, MEANING_SHARE = 0.5, 0.15
 LEAST_SHARE, MANY_ROWS = 0.4, 10_000
 """Share of the weight of all words that one row of a memory with so many rows needs; fewer rows need proportionally less, because
 few of them share words by chance. With these numbers, words withheld no right answer to labelled prompts in a memory of 1,653
-turns, and one of 89 in memories of 14,903 and 20,000 (`benchmarks/hook_prompts.py`)."""
+turns, and one of 89 in memories of 14,903 and 20,000 (`benchmarks/hook.py`)."""
 WHOLE_NAME = 1.0
 SUBWORD_NAME = 0.5
 """Worth of a name that stands within another word."""

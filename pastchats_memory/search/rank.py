@@ -82,7 +82,7 @@ WORD_MATCH_POWER = 4
 SIZE_PENALTY = 0.04
 """Subtracted for each tenfold size of the memory; the nearest of more rows is nearer to any question."""
 MIDDLE, STEEPNESS = 0.34, 26.0
-"""The logistic curve from there to 0 … 1, fitted to questions with and without an answer (`benchmarks/recall_floor.py`)."""
+"""The logistic curve from there to 0 … 1, fitted to questions with and without an answer (`benchmarks/recall.py`)."""
 
 
 class Ranked(NamedTuple):

@@ -1,7 +1,7 @@
 """Measure how similar two tasks are, and find similar stored tasks.
 
 Cosine alone is not enough: for the packaged model, "Fix the login bug" is 0.61 to "users cannot sign in" and 0.65 to
-"Fix the logout bug". So two logistic regressions over labelled pairs (`benchmarks/tasks_calibrate.py`) estimate two
+"Fix the logout bug". So two logistic regressions over labelled pairs (`benchmarks/tasks.py`) estimate two
 probabilities: that two tasks are related, and that related tasks are the same. Differences between near texts count
 against the second: a word substituted for another, an opposite, other numbers or other names of code. A third one
 estimates whether a text without a description means the same as a task that has one.

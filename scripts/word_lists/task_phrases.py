@@ -120,9 +120,9 @@ def _label(pair: TaskPair, words: TaskWords) -> str:
 def read_pairs() -> list[TaskPair]:
     """Return all labelled pairs with the cosines of the packaged model."""
     sys.path.insert(0, str(REPOSITORY / "benchmarks"))
-    import tasks_calibrate
+    import tasks
 
-    texts = [(pair.first, pair.second) for pair in (*tasks_calibrate.real_pairs(), *tasks_calibrate.written_pairs())]
+    texts = [(pair.first, pair.second) for pair in (*tasks.real_pairs(), *tasks.written_pairs())]
     with (REPOSITORY / "tests" / "tasks" / "pairs.tsv").open(encoding="utf-8") as file:
         texts += [(row["first"], row["second"]) for row in csv.DictReader(file, delimiter="\t")]
     titles = {text: text.partition("\n")[0] for pair in texts for text in pair}

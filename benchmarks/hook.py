@@ -1,15 +1,19 @@
-"""Measure how much of the processor the prompt hook uses, as an agent runs it.
+"""Measure the prompt hook: when it speaks, and how much of the processor it uses.
 
-    PASTCHATS_SHARED=<folder with transcripts/> python benchmarks/hook_process.py [--databases DIR] [--turns N] [--rounds N]
+    PASTCHATS_SHARED=<folder with transcripts/> python benchmarks/hook.py prompts [--databases DIR]
+    PASTCHATS_SHARED=<folder with transcripts/> python benchmarks/hook.py process [--databases DIR] [--turns N] [--rounds N]
 
-Each of PROMPTS is the stdin of a new process; the prompts are those of `hook/prompts.tsv` with the smallest SHA-256. The
-memory holds what answers them, and made-up turns of `corpus.py` up to the number that is asked for. `right` counts
-blocks that cite the file with the answer. Each prompt counts with its median over the rounds.
+`prompts` puts the prompts in `hook/prompts.tsv` to the sample history and to the sessions of agents. A *known* one is
+answered in a file of which the table has a part of the path, an *unrelated* one nowhere, and *nothing* names no topic. `speaks` counts
+blocks; `with it` those that cite the file. It calls what the prompt hook calls, with its cleaning of prompts and its budget, but not
+its process and its limit of time. The rules were fitted to the half `tune`. The lists of words were completed after `report`, and
+the thresholds moved once after `fresh`. The aims are 75, 0 and 4 of 100.
 
-With `--server` an MCP server of the memory runs meanwhile, whose time is not counted. With `--busy N` so many processes keep the
-processors busy, and each hook has its usual two seconds; `blocks` then says how many speak in time.
-
-With `--beside PROGRAM DATABASE` another build answers the same prompts from a database of its own.
+`process` runs a hook as an agent does, with each of PROMPTS as the stdin of a new process. They are those with the smallest
+SHA-256. The memory holds what answers them, and made-up turns of `corpus.py` up to the number that is asked for. `right` counts
+blocks that cite the file with the answer. Each prompt counts with its median over the rounds. With `--server` an MCP server of the
+memory runs meanwhile, whose time is not counted. With `--busy N` so many processes keep the processors busy, and each hook has its
+usual two seconds; `blocks` then says how many speak in time.
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -30,11 +35,16 @@ from pathlib import Path
 
 import corpus
 import timing
-from hook_prompts import HERE, agents
 
-from pastchats_memory.memory import Memory
+from pastchats_memory import Memory
+from pastchats_memory.hooks import answers
+from pastchats_memory.hooks.event import HookEvent
 from pastchats_memory.store.database import open_database
 
+LABELLED = Path(__file__).parent / "hook" / "prompts.tsv"
+DEMO = Path(__file__).parents[1] / "fixtures" / "demo"
+GENERAL = ("openai-messages", "sharegpt")
+"""Collections of general questions, among which nothing is unrelated."""
 PROMPTS = {"known": 20, "unrelated": 10, "nothing": 25}
 """How many prompts of each kind are put."""
 MEANWHILE: list[subprocess.Popen[bytes]] = []
@@ -59,10 +69,44 @@ class Prompt:
         return statistics.median(self.spent)
 
 
+def read_rows() -> list[dict[str, str]]:
+    """Return the labelled prompts."""
+    with LABELLED.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+def index_agents(transcripts: Path, databases: Path) -> Path:
+    """Index the sample history and the sessions of agents and chats, without collections of general questions."""
+    path = databases / "agents.db"
+    with Memory.open(path) as memory:
+        memory.index([DEMO / "history"])
+        memory.index([DEMO / "exports"], project="chatgpt")
+        memory.index(
+            sorted(folder for folder in transcripts.iterdir() if folder.is_dir() and folder.name not in GENERAL)
+        )
+    return path
+
+
+def measure_prompts(transcripts: Path, databases: Path) -> None:
+    """Print how many prompts get a block, and how many get the file with the answer."""
+    database, rows = index_agents(transcripts, databases), read_rows()
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for row in rows:
+        block = answers.find_block(HookEvent(prompt=row["prompt"]), str(database))
+        paths = [hit.source_path for hit in block.hits] if block else []
+        counts[row["half"], row["kind"], "of"] += 1
+        counts[row["half"], row["kind"], "speaks"] += bool(paths)
+        counts[row["half"], row["kind"], "with it"] += any(row["file"] in path for path in paths)
+    print("| labelled prompts | of | speaks | with it |\n|---|--:|--:|--:|")
+    for half in dict.fromkeys(row["half"] for row in rows):
+        for kind in ("known", "unrelated", "nothing"):
+            of, speaks, right = (counts[half, kind, name] for name in ("of", "speaks", "with it"))
+            print(f"| {kind} ({half}) | {of} | {speaks} | {right if kind == 'known' else ''} |")
+
+
 def choose_prompts() -> list[Prompt]:
     """Return the sample of all kinds."""
-    with (HERE / "hook" / "prompts.tsv").open(encoding="utf-8", newline="") as file:
-        rows = sorted(csv.DictReader(file, delimiter="\t"), key=lambda row: sha256(row["prompt"].encode()).hexdigest())
+    rows = sorted(read_rows(), key=lambda row: sha256(row["prompt"].encode()).hexdigest())
     chosen = {kind: [row for row in rows if row["kind"] == kind][:count] for kind, count in PROMPTS.items()}
     return [Prompt(kind, row["prompt"], row["file"]) for kind, of_kind in chosen.items() for row in of_kind]
 
@@ -75,7 +119,7 @@ def build(transcripts: Path, databases: Path, turns: int) -> Path:
     print(f"building {path}, once", flush=True)
     databases.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=databases) as folder:
-        unfinished = agents(transcripts, Path(folder))
+        unfinished = index_agents(transcripts, Path(folder))
         with Memory(open_database(unfinished), corpus.Variations()) as memory:
             made_up = Path(folder) / "made-up"
             made_up.mkdir()
@@ -133,33 +177,18 @@ def list_rows(name: str, prompts: Sequence[Prompt]) -> Iterator[str]:
         yield describe(f"{name}: {kind}", [prompt.median for prompt in of_kind], f"{blocks} blocks")
 
 
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--databases", type=Path, default=corpus.CACHE, help="where the databases are kept")
-    parser.add_argument("--turns", type=int, default=100_000)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--beside", nargs=2, metavar=("PROGRAM", "DATABASE"), help="another build and its database")
-    parser.add_argument("--server", action="store_true", help="run an MCP server meanwhile")
-    parser.add_argument("--busy", type=int, default=0, metavar="N", help="keep the processors busy with N processes")
-    parser.add_argument("--prompts", action="store_true", help="also list each prompt")
-    options = parser.parse_args()
-    transcripts = Path(os.environ.get("PASTCHATS_SHARED", "../shared")) / "transcripts"
-    database = build(transcripts, options.databases, options.turns)
-    builds = {"hook": (timing.PROGRAM, database, choose_prompts())}
-    if options.beside:
-        builds["beside"] = (options.beside[0], Path(options.beside[1]), choose_prompts())
+def measure_process(transcripts: Path, options: argparse.Namespace) -> None:
+    """Run the hooks and print what they used."""
+    database, prompts = build(transcripts, options.databases or corpus.CACHE, options.turns), choose_prompts()
     floors: dict[str, list[float]] = {name: [] for name in FLOORS}
     timing.adopt()
-    print(timing.machine())
     with tempfile.TemporaryDirectory() as home:
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("PASTCHATS", "XDG"))}
         environment |= {"HOME": home, "PASTCHATS_MEMORY_HOOK_SECONDS": "2" if options.busy else "60"}
         server = [timing.PROGRAM, "mcp", "--db", str(database)] if options.server else []
         start_background(server, options.busy, environment)
         for _ in range(options.rounds):
-            for program, path, prompts in builds.values():
-                ask(program, path, prompts, environment)
+            ask(timing.PROGRAM, database, prompts, environment)
             for name, statement in FLOORS.items():
                 floors[name] += [run([sys.executable, "-c", statement], environment)[0] for _ in range(10)]
     for process in MEANWHILE:
@@ -167,11 +196,28 @@ def main() -> None:
     print("| ms of the processor | of | median | most | right |\n|---|--:|--:|--:|--:|")
     for name, spent in floors.items():
         print(describe(name, spent))
-    for name, (_, _, prompts) in builds.items():
-        print("\n".join(list_rows(name, prompts)))
-        if options.prompts:
-            for prompt in sorted(prompts, key=lambda prompt: -prompt.median):
-                print(f"{prompt.median:6.0f}  {prompt.kind:10}{len(prompt.answer):6}  {prompt.text}")
+    print("\n".join(list_rows("hook", prompts)))
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("measured", choices=("prompts", "process"))
+    parser.add_argument("--databases", type=Path, help="where the databases are kept")
+    parser.add_argument("--turns", type=int, default=100_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--server", action="store_true", help="run an MCP server meanwhile")
+    parser.add_argument("--busy", type=int, default=0, metavar="N", help="keep the processors busy with N processes")
+    options = parser.parse_args()
+    transcripts = Path(os.environ.get("PASTCHATS_SHARED", "../shared")) / "transcripts"
+    if not transcripts.is_dir():
+        sys.exit("no transcripts here; set PASTCHATS_SHARED")
+    print(timing.machine())
+    if options.measured == "process":
+        measure_process(transcripts, options)
+        return
+    with tempfile.TemporaryDirectory() as scratch:
+        measure_prompts(transcripts, options.databases or Path(scratch))
 
 
 if __name__ == "__main__":

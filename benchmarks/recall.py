@@ -1,8 +1,9 @@
 """Measure how often recall speaks, with and without something to find.
 
-    PASTCHATS_BENCH=<folder of sets> python benchmarks/recall_floor.py [SET_FOLDER ...] [--databases DIR]
+    PASTCHATS_BENCH=<folder of sets> python benchmarks/recall.py floor [SET_FOLDER ...] [--databases DIR]
+    python benchmarks/recall.py paraphrases recall|hook FOLDER [--database FILE]
 
-A judged query is asked of its own haystack, where there is something to find (present); of the same haystack without
+`floor`: a judged query is asked of its own haystack, where there is something to find (present); of the same haystack without
 every conversation that holds anything relevant (removed); and of ELSEWHERE haystacks of other sets, drawn at random
 (other). *Removed* is the hardest there is: what is left is by the same people about the same project, and where
 judgements are incomplete something that fits is still there. *Other* is easier than a history that merely fails to
@@ -14,21 +15,34 @@ floor the share of questions at which it speaks. The second fits middle and stee
 and each kind of equal weight) and applies them, with the floor at which OTHER_SPOKEN of the three sets' other questions
 are spoken at, to the fourth. The third says how much of it is answered: a relevant turn or conversation is in the block
 that `recall` makes with its own floor.
+
+`paraphrases` asks recall, or the prompt hook, in other words than the sessions that answer, and about things that are not there. For
+`recall`, FOLDER has real sessions of many agents and exports of chats. `paraphrases.tsv` has 40 questions that they answer,
+and 40 about other things. The rule was made with one half of each; the other half was asked once.
+
+For `hook`, FOLDER has the sessions of Claude Code whose ids begin as `hook/paraphrases.tsv` says, and others of the same projects. The
+40 prompts were written from the sessions' own first words before any of them was asked. The others are about another thing, or
+only steer the work.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+import argparse
+import csv
+import tempfile
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 import numpy as np
-from judged import LEVELS, SEED, Bools, Floats, Rows, Set, logistic, parse_arguments, until
+from judged import LEVELS, SEED, Bools, Floats, Rows, Set, add_arguments, logistic, open_sets, until
 from numpy.typing import NDArray
 
 from pastchats_memory import Memory
 from pastchats_memory.embed.packaged import PackagedEmbedder
+from pastchats_memory.hooks import answers
+from pastchats_memory.hooks.event import HookEvent
 from pastchats_memory.model import Filters
 from pastchats_memory.recall.selection import LEAST_RELEVANCE
 from pastchats_memory.search import rank
@@ -36,13 +50,15 @@ from pastchats_memory.search.lexical import weigh_terms
 from pastchats_memory.search.query import query_text
 from pastchats_memory.store import fulltext, vectors
 
+HERE = Path(__file__).parent
+QUESTIONS = {"recall": HERE / "paraphrases.tsv", "hook": HERE / "hook" / "paraphrases.tsv"}
 KINDS = ("present", "removed", "other")
 ELSEWHERE = 3
 OTHER_SPEAKS = 0.05
 FLOORS = (0.1, 0.2, 0.3, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 FEWEST_ROWS = 20
 """A haystack of which less is left is not asked."""
-DEMO = Path(__file__).parents[1] / "fixtures" / "demo"
+DEMO = HERE.parent / "fixtures" / "demo"
 ANSWERED = (
     "build webhook retries",
     "flaky login test",
@@ -265,15 +281,69 @@ def show_demo(databases: Path) -> None:
         print(f"- {name}: speaks at {np.mean(speaks):.2f} of {len(questions)}; wrong: {', '.join(odd) or 'none'}")
 
 
-def main() -> None:
+def measure_floor(arguments: argparse.Namespace) -> None:
     """Measure and print."""
-    with parse_arguments(__doc__ or "") as (found, folder, _):
+    with open_sets(arguments) as (found, folder):
         show_demo(folder)
         if len(found) > 1:
             fit = fits(found, folder)
             show_floors(fit)
             show_left_out(fit)
         show_answered(found, folder)
+
+
+def ask_recall(memory: Memory, row: dict[str, str]) -> tuple[str, str]:
+    """Return the kind of a question with its half, and whether recall is right."""
+    has_answer = bool(memory.recall(row["question"]).entries)
+    is_right = has_answer == bool(row["answered_by"])
+    return f"{'answerable' if row['answered_by'] else 'other'}, {row['half']}", _name_result(is_right, has_answer)
+
+
+def ask_hook(memory: Memory, row: dict[str, str]) -> tuple[str, str]:
+    """Return the kind of a prompt, and whether the hook is right: a block has to have the session that answers."""
+    block = answers.find_block(HookEvent(prompt=row["prompt"], session="new", cwd=row["folder"]), str(memory.path))
+    found = [entry.first.conversation_id or "" for entry in block.entries] if block else []
+    wanted = tuple(row["answered_by"].split())
+    is_right = any(one.startswith(wanted) for one in found) if wanted else not found
+    return "answered" if wanted else "about nothing", _name_result(is_right, bool(found))
+
+
+def _name_result(is_right: bool, has_answer: bool) -> str:
+    return "right" if is_right else "wrong" if has_answer else "silent"
+
+
+def measure_paraphrases(arguments: argparse.Namespace) -> None:
+    """Ask all questions, print what went wrong, and count."""
+    counts: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as scratch:
+        database = arguments.database or Path(scratch) / "paraphrases.db"
+        is_new = not database.exists()
+        with Memory.open(database) as memory, QUESTIONS[arguments.asked].open(encoding="utf-8", newline="") as file:
+            if is_new:
+                memory.index([arguments.folder])
+            for row in csv.DictReader(file, delimiter="\t"):
+                kind, result = (ask_hook if arguments.asked == "hook" else ask_recall)(memory, row)
+                counts[f"{kind}: {result}"] += 1
+                if result != "right":
+                    print(f"{kind}: {result}: {row.get('question') or row['prompt']}")
+    for name, count in sorted(counts.items()):
+        print(f"{name}: {count}")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    kinds = parser.add_subparsers(required=True, metavar="KIND")
+    floor = kinds.add_parser("floor")
+    add_arguments(floor)
+    floor.set_defaults(measure=measure_floor)
+    paraphrases = kinds.add_parser("paraphrases")
+    paraphrases.add_argument("asked", choices=QUESTIONS)
+    paraphrases.add_argument("folder", type=Path)
+    paraphrases.add_argument("--database", type=Path)
+    paraphrases.set_defaults(measure=measure_paraphrases)
+    arguments = parser.parse_args()
+    arguments.measure(arguments)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,20 @@
-"""Fit the weights of task similarity on half of the labelled pairs, and measure them on the other half.
+"""Measure task memory: how tasks are told apart, and how often each verdict of `check-prior-work` is right.
 
-    PASTCHATS_SHARED=../shared python benchmarks/tasks_calibrate.py [--fit]
+    PASTCHATS_SHARED=../shared python benchmarks/tasks.py similarity [--fit]
+    PASTCHATS_SHARED=../shared python benchmarks/tasks.py verdicts
 
 Labels: `tasks/pairs.tsv` (real task files, by file, id and hash alone) and
 `tasks/paraphrases.tsv` (written for this purpose; a task, the same said otherwise, one that is near but another, a
 description, texts that match the description alone, and one that is only mentioned in it).
-A pair belongs to the half to tune on if the first bit of its hash is 0; a pair with a written description, by its task. Without `--fit` only the published weights are
-measured.
+
+`similarity` measures the published weights, on the half of the pairs that they were fitted on and on the other; `--fit` fits new
+ones. A pair belongs to the half to tune on if the first bit of its hash is 0; a pair with a written description, by its task.
+
+`verdicts` stores the written tasks beside all real ones, each in a state by its place; then the same in other words is
+asked. Those that are not stored are expected to be new. Each kind of question is measured for itself: titles alone; titles of tasks
+with descriptions; and what matches the description, in its words or in others. Beside each task that is stored, a question that is
+near but another is asked too: a verdict that rests on the task then counts against the precision. Only the half that no weight was
+fitted on is counted.
 """
 
 from __future__ import annotations
@@ -14,16 +22,25 @@ from __future__ import annotations
 import argparse
 import csv
 import hashlib
+import os
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from tasks_files import shared_tasks
 
+from pastchats_memory import Memory
 from pastchats_memory.embed.packaged import PackagedEmbedder
-from pastchats_memory.store.tasks import task_text
+from pastchats_memory.formats.base.source import SourceFile
+from pastchats_memory.formats.tasks.beads import BEADS
+from pastchats_memory.formats.tasks.issue_files import ISSUE_FILES
+from pastchats_memory.formats.tasks.taskmaster import TASKMASTER
+from pastchats_memory.model import Task
+from pastchats_memory.store import vectors
+from pastchats_memory.store.tasks import Filed, task_text
 from pastchats_memory.tasks.similarity import (
     DESCRIBED_PROBABILITY,
     DESCRIBED_WEIGHTS,
@@ -35,9 +52,78 @@ from pastchats_memory.tasks.similarity import (
     compute_features,
 )
 
+REPOSITORY = Path(__file__).parents[1]
+FOLDERS = ("beads", "taskmaster", "backlog-md")
 FOLDER = Path(__file__).parent / "tasks"
 LABELS = ("new", "related", "duplicate")
 RIDGE, STEPS = 0.0002, 100
+STATES = (
+    ("done", "done"),
+    ("doing", "in_progress"),
+    ("abandoned", "failed_before"),
+    ("superseded", "superseded"),
+    ("", "new"),
+)
+KINDS = {
+    "titles alone": ("", "same_said_otherwise", "near_but_another"),
+    "titles of described tasks": ("description", "same_said_otherwise", "near_but_another"),
+    "words of the description": ("description", "same_by_description", "only_mentioned"),
+    "the description in other words": ("description", "description_said_otherwise", "only_mentioned"),
+}
+"""The columns of the description, empty for none, of the question, and of a question that is near but another."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """A task of a real file."""
+
+    file: str
+    id: str
+    text: str
+    parent: str | None
+    linked: frozenset[str]
+    labels: frozenset[str]
+    tags: tuple[str, ...]
+    comments: tuple[str, ...]
+
+    def root(self, by_id: Mapping[tuple[str, str], Known]) -> str:
+        """Return the task at the top of those that contain this one."""
+        seen, at = {self.id}, self
+        while at.parent and at.parent not in seen and (self.file, at.parent) in by_id:
+            seen.add(at.parent)
+            at = by_id[self.file, at.parent]
+        return at.id
+
+
+def shared_tasks() -> list[Known]:
+    """Every task of the real files; ends the program where there are none."""
+    root = Path(os.environ.get("PASTCHATS_SHARED", REPOSITORY.parent / "shared")) / "transcripts"
+    if not root.is_dir():
+        sys.exit(f"no real task files at {root}; set PASTCHATS_SHARED")
+    found = []
+    for folder in FOLDERS:
+        for path in sorted((root / folder).iterdir()):
+            source = SourceFile(path)
+            for reader in (BEADS, TASKMASTER, ISSUE_FILES):
+                if reader.detect(source):
+                    found += [
+                        _known(f"{folder}/{path.name}", task) for task in reader.read(source) if isinstance(task, Task)
+                    ]
+                    break
+    return list({(task.file, task.id): task for task in found}.values())
+
+
+def _known(file: str, task: Task) -> Known:
+    return Known(
+        file=file,
+        id=task.native_id,
+        text=task_text(task.title, task.description),
+        parent=next((link.target for link in task.links if link.kind == "parent"), None),
+        linked=frozenset(link.target for link in task.links),
+        labels=frozenset(tag for tag in task.tags if tag not in ("bug", "feature", "chore", "epic")),
+        tags=task.tags,
+        comments=tuple(comment.content for comment in task.comments),
+    )
 
 
 @dataclass(frozen=True)
@@ -200,10 +286,8 @@ def by_cosine(cosines: np.ndarray, classes: np.ndarray, tuning: np.ndarray) -> n
     return (cosines >= best[0]).astype(int) + (cosines >= best[1])
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--fit", action="store_true", help="fit new weights and print them")
-    is_fitting = parser.parse_args().fit
+def measure_similarity(*, is_fitting: bool) -> None:
+    """Measure the weights, or new ones, on both halves."""
     pairs = [*real_pairs(), *written_pairs(), *described_pairs(), *mistakable_pairs()]
     found = measured(pairs)
     tuning = np.array([pair.is_for_tuning for pair in pairs])
@@ -242,6 +326,74 @@ def main() -> None:
             of = [pair for pair, is_in in zip(pairs, which & part, strict=True) if is_in]
             report(f"similarity, {among}, {name}", predicted[which & part], of)
             report(f"cosine alone, {among}, {name}", cosine[which & part], of)
+
+
+def fill(memory: Memory) -> None:
+    """Store the real tasks as `index` does."""
+    tasks = []
+    for number, known in enumerate(shared_tasks()):
+        title, _, description = known.text.partition("\n")
+        tasks.append(
+            Filed(
+                Task(f"r{number}", title, scope="r", description=description.strip(), status_raw="open"), "real", "/r"
+            )
+        )
+    store(memory, tasks)
+
+
+def store(memory: Memory, tasks: list[Filed]) -> None:
+    ready = memory.tasks.embed_tasks([one.task for one in tasks])
+    database = memory.tasks._database  # noqa: SLF001 - a batch in one transaction, which `TaskMemory` does not offer
+    with database.transaction():
+        writer = memory.tasks.open_writer(ready)
+        for one in tasks:
+            writer.store(one)
+        vectors.catch_up(database)
+
+
+def measure_kind(memory: Memory, kind: str, rows: list[dict[str, str]]) -> None:
+    column, question, near = KINDS[kind]
+    right: Counter[str] = Counter()
+    predicted: Counter[str] = Counter()
+    true: Counter[str] = Counter()
+    for number, row in enumerate(rows * len(STATES)):
+        raw, verdict = STATES[(number + number // len(rows)) % len(STATES)]
+        if raw:
+            task = Task("w", row["task"], scope="w", description=row.get(column, ""), status_raw=raw)
+            store(memory, [Filed(task, "w", "/w")])
+        answer = memory.check_prior_work(row[question]).verdict
+        true[verdict] += 1
+        predicted[answer] += 1
+        right[verdict] += answer == verdict
+        if raw:
+            other = memory.check_prior_work(row[near])
+            predicted[verdict] += other.verdict == verdict and bool(other.results) and other.results[0].task.key == "w"
+            memory.tasks.delete("w")
+    for verdict in true:
+        precision, recall = right[verdict] / max(1, predicted[verdict]), right[verdict] / true[verdict]
+        print(f"{kind:31} {verdict:14} precision {precision:.2f}  recall {recall:.2f}  n {true[verdict]}")
+
+
+def measure_verdicts() -> None:
+    """Ask all kinds of questions and print how many verdicts are right."""
+    rows = [row for row in written() if not Pair("", "", "", "", half_of(row)).is_for_tuning]
+    with tempfile.TemporaryDirectory() as folder, Memory.open(Path(folder) / "m.db") as memory:
+        fill(memory)
+        for kind in KINDS:
+            measure_kind(memory, kind, rows)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    kinds = parser.add_subparsers(required=True, metavar="KIND", dest="kind")
+    kinds.add_parser("similarity").add_argument("--fit", action="store_true", help="fit new weights and print them")
+    kinds.add_parser("verdicts")
+    arguments = parser.parse_args()
+    if arguments.kind == "similarity":
+        measure_similarity(is_fitting=arguments.fit)
+    else:
+        measure_verdicts()
 
 
 if __name__ == "__main__":

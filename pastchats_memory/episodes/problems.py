@@ -5,6 +5,7 @@ Their embeddings do not tell: "Add a --verbose flag to the export" is close to "
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from pastchats_memory.model import Item
 from pastchats_memory.store.outcomes import OPENING
@@ -48,6 +49,7 @@ _ERROR_WORDS = frozenset(_WORDS["of-errors"].split())
 _GO_WORDS = frozenset(_WORDS["of-requests"].split())
 
 
+@lru_cache(128)
 def extract_subject(request: str) -> frozenset[str]:
     """Return the content words of a request, and n-grams of scripts without blanks; none of a command.
 

@@ -20,7 +20,7 @@ from pastchats_memory.text.instruction import find_instruction
 from pastchats_memory.text.lazy_pattern import LazyPattern
 from pastchats_memory.text.sentences import cut_at_word, split_sentences
 from pastchats_memory.text.topics import topic_words
-from pastchats_memory.text.words import words
+from pastchats_memory.text.words import stem, words
 
 SIGNAL = "refuted"
 """Stored in the place of a rule's name."""
@@ -128,7 +128,7 @@ def _measure(message: Item, sentence: RefutingSentence, episode: list[Item]) -> 
     requested = _stems("\n".join(turn.content[:COMPARED] for turn in episode if turn.role == "user"))
     answers = [turn.content[:COMPARED] for turn in episode if turn.role == "assistant"]
     done = _stems("\n".join([*answers, *(name for turn in episode for name in changed_files(turn))]))
-    names = {_stem(word): worth for word, worth in topic_words(find_instruction(message.content)[:OPENING]).items()}
+    names = {stem(word): worth for word, worth in topic_words(find_instruction(message.content)[:OPENING]).items()}
     about = done if sentence.is_about_remedy else requested
     shared = names.keys() & (requested | done)
     if len(shared) < MIN_WORDS or names.keys().isdisjoint(_stems(sentence.text) & about):
@@ -137,8 +137,4 @@ def _measure(message: Item, sentence: RefutingSentence, episode: list[Item]) -> 
 
 
 def _stems(text: str) -> frozenset[str]:
-    return frozenset(map(_stem, words(text)))
-
-
-def _stem(word: str) -> str:
-    return word.removesuffix("s")
+    return frozenset(map(stem, words(text)))

@@ -47,7 +47,7 @@ from pastchats_memory.text.key_sentences import find_conclusion, key_sentences, 
 from pastchats_memory.text.lazy_pattern import LazyPattern
 from pastchats_memory.text.sentences import cut_at_word, first_sentences, split_sentences
 from pastchats_memory.text.topics import measure_topic, topic_words
-from pastchats_memory.text.words import words
+from pastchats_memory.text.words import stem, words
 
 NO_WEIGHTS: Mapping[str, float] = MappingProxyType({})
 MAX_DISTANCE = 8
@@ -184,14 +184,14 @@ class _Subject:
             rows = word_rows.find_first_rows(database, word, most + 1)
             if len(rows) <= most:
                 self.rows[word] = rows
-                self._worths[_stem(word)] = worths[word]
+                self._worths[stem(word)] = worths[word]
         self.files = _find_files(own)
         self.errors = extract_errors(own.turns)
         self._failed = list(filter(None, (find_purpose(run.command) for run in last_runs(own.turns) if run.has_failed)))
 
     def measure(self, text: str) -> float:
         """Return the worth of the rare words that a text shares."""
-        found = {_stem(word) for word in words(text[:COMPARED])}
+        found = {stem(word) for word in words(text[:COMPARED])}
         return math.fsum(worth for word, worth in self._worths.items() if word in found)
 
     def weigh_rows(self) -> dict[int, float]:
@@ -200,7 +200,7 @@ class _Subject:
         counts: defaultdict[int, int] = defaultdict(int)
         for word, rows in self.rows.items():
             for id_ in rows:
-                worths[id_] += self._worths[_stem(word)]
+                worths[id_] += self._worths[stem(word)]
                 counts[id_] += 1
         return {id_: worth for id_, worth in worths.items() if counts[id_] > 1 and worth >= NAMED}
 
@@ -339,8 +339,8 @@ def accepts_proposal(before: ThreadEpisode) -> bool:
 
 def measure_shared(request: str, text: str) -> float:
     """Return the worth of the topic words of a request that another text has, too."""
-    known = {_stem(word) for word in words(text)}
-    return math.fsum(worth for word, worth in topic_words(find_instruction(request)).items() if _stem(word) in known)
+    known = {stem(word) for word in words(text)}
+    return math.fsum(worth for word, worth in topic_words(find_instruction(request)).items() if stem(word) in known)
 
 
 def is_failed_by_next(ending: Ending) -> bool:
@@ -387,10 +387,6 @@ def _find_files(one: ThreadEpisode) -> frozenset[str]:
     named = [find_instruction(one.item.content)[:COMPARED], *(run.command for run in last_runs(one.turns))]
     paths = [*(path for turn in one.turns for path in changed_files(turn)), *find_file_names(" \n".join(named))]
     return frozenset(path.rstrip("/").rpartition("/")[2].lower() for path in paths) - RUNNERS
-
-
-def _stem(word: str) -> str:
-    return word.removesuffix("s")
 
 
 def _load_of_turn(database: Database, item: Item) -> ThreadEpisode | None:

@@ -3,7 +3,7 @@
 Prompts that steer the work ("add tests for this", "update the README") fit every project, so no memory of one helps them.
 """
 
-from functools import cache
+from functools import cache, lru_cache
 
 from pastchats_memory.text.data_file import read_words
 from pastchats_memory.text.identifiers import is_spaceless, separate_spaceless
@@ -31,6 +31,7 @@ _QUOTED = LazyPattern(r"""`[^`\n]{2,80}`|"[^"\n]{2,80}"|“[^”\n]{2,80}”|(?<
 """A short quotation, mostly an error or a name."""
 
 
+@lru_cache(128)
 def topic_words(text: str) -> dict[str, float]:
     """Return the lower-case words that may name a topic, each with its worth above 0.
 

@@ -18,6 +18,11 @@ def words(text: str) -> list[str]:
     return list(dict.fromkeys(word.lower() for word in WORD.findall(text)))
 
 
+def stem(word: str) -> str:
+    """Return a word without the "s" at its end."""
+    return word.removesuffix("s")
+
+
 def is_function_word(word: str) -> bool:
     """Check whether a lower-case word only serves grammar, in any of the languages that are listed."""
     return word in FUNCTION_WORDS or word in _read_others()

@@ -3,11 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import orjson
-
 from pastchats_memory.model import Filters
-from pastchats_memory.store.database import Database
-from pastchats_memory.store.filters import LISTED, conditions
+from pastchats_memory.store.database import LISTED, Database, bind_list
+from pastchats_memory.store.filters import conditions
 from pastchats_memory.store.live_events import LIVE
 
 BELOW = "(s.path IN (SELECT value FROM json_each(?1)) OR EXISTS (SELECT 1 FROM json_each(?1) WHERE instr(s.path, value || '/') = 1))"
@@ -62,7 +60,7 @@ def places(database: Database, turns: Sequence[int], tasks: Sequence[int]) -> di
     for is_task, statement, ids in ((False, TURNS, turns), (True, TASKS, tasks)):
         own_file_first = "s.path != p.source_path, s.mtime_ns, s.path"
         query = f"{statement} WHERE p.id IN {LISTED} ORDER BY p.id, {own_file_first}"
-        for id_, *place in database.run(query, (orjson.dumps(ids).decode(),)) if ids else ():
+        for id_, *place in database.run(query, (bind_list(ids),)) if ids else ():
             found.setdefault((is_task, id_), []).append(CitedPlace(*place))
     return found
 
@@ -73,7 +71,7 @@ def sources(database: Database, paths: Sequence[str] = ()) -> list[Source]:
     statement = (
         f"SELECT s.id, s.path, s.size, s.mtime_ns FROM sources s WHERE {where} AND s.format IS NOT NULL ORDER BY s.path"
     )
-    return [Source(*row) for row in database.run(statement, (orjson.dumps(paths).decode(),))]
+    return [Source(*row) for row in database.run(statement, (bind_list(paths),))]
 
 
 def rows_of(

@@ -44,6 +44,13 @@ ROWS_OF_STATEMENT = 512
 """Rows that one statement inserts; SQLite takes 32,766 parameters."""
 
 Values = Sequence[Any] | Mapping[str, Any]
+LISTED = "(SELECT value FROM json_each(?))"
+"""The values that `bind_list` encodes, in a statement."""
+
+
+def bind_list(values: Iterable[object]) -> str:
+    """Return values as the one value that a statement lists by LISTED."""
+    return json.dumps([*values])
 
 
 class Database:

@@ -20,8 +20,8 @@ from pastchats_memory.model import Filters, ItemType
 from pastchats_memory.store import outcomes, scrub, tombstones, vectors
 from pastchats_memory.store.atomic_file import is_alive
 from pastchats_memory.store.citations import BELOW
-from pastchats_memory.store.database import PAUSE, Database
-from pastchats_memory.store.filters import LISTED, TEXTS, conditions, task_conditions
+from pastchats_memory.store.database import LISTED, PAUSE, Database, bind_list
+from pastchats_memory.store.filters import TEXTS, conditions, task_conditions
 from pastchats_memory.store.sources import meta, set_meta
 from pastchats_memory.store.tasks import task_text
 from pastchats_memory.store.visible import KINDS, PENDING_KEY
@@ -105,7 +105,7 @@ def _choose_turns(database: Database, choice: RowCriteria) -> list[int]:
     for named in (choice.ids, choice.matches):
         if named is not None:
             clauses.append(f"p.id IN {LISTED}")
-            values.append(_json(named["turns"]))
+            values.append(bind_list(named["turns"]))
     if choice.conversation is not None:
         clauses.append("p.conversation_id = ?")
         values.append(choice.conversation)
@@ -114,7 +114,7 @@ def _choose_turns(database: Database, choice: RowCriteria) -> list[int]:
         values.append(choice.before)
     if choice.sources:
         clauses.append(f"p.id IN {LISTED}")
-        values.append(_json(_turns_of_sources(database, choice.sources)))
+        values.append(bind_list(_turns_of_sources(database, choice.sources)))
     statement = f"SELECT p.id FROM visible_prompts p WHERE {' AND '.join(clauses)} ORDER BY p.id"
     return database.column(statement, values)
 
@@ -125,7 +125,7 @@ def _turns_of_sources(database: Database, paths: Sequence[str]) -> list[int]:
         f"SELECT g.prompt_id FROM sources s JOIN sightings g ON g.source_id = s.id WHERE {BELOW} "
         f"UNION SELECT p.id FROM prompts p JOIN (SELECT DISTINCT source_path AS path FROM prompts) s "
         f"ON s.path = p.source_path WHERE {BELOW}",
-        (_json(paths),),
+        (bind_list(paths),),
     )
 
 
@@ -139,7 +139,7 @@ def _choose_tasks(database: Database, choice: RowCriteria) -> tuple[set[int], se
                 f"((t.comment_id IS NULL AND t.attachment_id IS NULL AND k.id IN {LISTED}) "
                 f"OR t.comment_id IN {LISTED} OR t.attachment_id IN {LISTED})"
             )
-            values += [_json(named[kind]) for kind in ("tasks", "comments", "attachments")]
+            values += [bind_list(named[kind]) for kind in ("tasks", "comments", "attachments")]
     if choice.conversation is not None:
         clauses.append(
             "EXISTS (SELECT 1 FROM task_conversations c WHERE c.task_id = k.id AND c.conversation_id = ?) "
@@ -150,7 +150,7 @@ def _choose_tasks(database: Database, choice: RowCriteria) -> tuple[set[int], se
         clauses.append(
             "EXISTS (SELECT 1 FROM json_each(?) WHERE k.source_path = value OR instr(k.source_path, value || '/') = 1)"
         )
-        values.append(_json(choice.sources))
+        values.append(bind_list(choice.sources))
     statement = f"SELECT k.id, t.comment_id, t.attachment_id FROM {TEXTS} WHERE {' AND '.join(clauses)}"
     found = database.run(statement, values)
     tasks = {task for task, comment, attachment in found if comment is None and attachment is None}
@@ -174,7 +174,7 @@ def forget(database: Database, choice: RowCriteria, chosen: ChosenRows, selector
         return 0
     writer = tombstones.TombstoneWriter(database, current_time(), selector, choice.before)
     if choice.before is None:  # else their age is enough
-        writer.add_turns(_json(chosen.turns))
+        writer.add_turns(bind_list(chosen.turns))
     writer.add_marks(_marks_of_tasks(database, chosen))
     outcomes.mark_of_tasks(database, chosen.tasks)
     writer.set_counts(chosen.counts())
@@ -275,7 +275,7 @@ def finish_pending(database: Database) -> None:
 
 
 def _marks_of_tasks(database: Database, chosen: ChosenRows) -> Iterator[tombstones.Mark]:
-    tasks = _json(chosen.tasks)
+    tasks = bind_list(chosen.tasks)
     for identity, title, description in database.run(
         f"SELECT identity, title, description FROM tasks WHERE id IN {LISTED}", (tasks,)
     ):
@@ -283,13 +283,13 @@ def _marks_of_tasks(database: Database, chosen: ChosenRows) -> Iterator[tombston
     for identity, comment, content in database.run(
         f"SELECT k.identity, c.identity, c.content FROM task_comments c JOIN tasks k ON k.id = c.task_id "
         f"WHERE c.id IN {LISTED} OR c.task_id IN {LISTED}",
-        (_json(chosen.comments), tasks),
+        (bind_list(chosen.comments), tasks),
     ):
         yield from tombstones.marks_of_task("comment", (identity, comment), content)
     for identity, sha256, content in database.run(
         f"SELECT k.identity, a.sha256, a.content FROM task_attachments a JOIN tasks k ON k.id = a.task_id "
         f"WHERE a.id IN {LISTED} OR a.task_id IN {LISTED}",
-        (_json(chosen.attachments), tasks),
+        (bind_list(chosen.attachments), tasks),
     ):
         yield from tombstones.marks_of_task("attachment", (identity, sha256), content)
 
@@ -301,25 +301,25 @@ def delete_rows(database: Database, chosen: ChosenRows) -> None:
 
     Reading states of the files that the rows occur in are dropped too, since they may contain text.
     """
-    turns = _json(chosen.turns)
+    turns = bind_list(chosen.turns)
     removed = list(_list_values(database, chosen))
     states = (
         f"sources WHERE resume IS NOT NULL AND (id IN (SELECT source_id FROM sightings WHERE prompt_id IN {LISTED}) "
         f"OR path IN (SELECT source_path FROM tasks WHERE id IN {LISTED}))"
     )
-    removed += database.run(f"SELECT resume FROM {states}", (turns, _json(chosen.tasks)))
-    database.run(f"UPDATE {states.replace(' ', ' SET resume = NULL ', 1)}", (turns, _json(chosen.tasks)))
+    removed += database.run(f"SELECT resume FROM {states}", (turns, bind_list(chosen.tasks)))
+    database.run(f"UPDATE {states.replace(' ', ' SET resume = NULL ', 1)}", (turns, bind_list(chosen.tasks)))
     database.run(
         f"DELETE FROM task_links WHERE target IN (SELECT identity FROM tasks WHERE id IN {LISTED})",
-        (_json(chosen.tasks),),
+        (bind_list(chosen.tasks),),
     )
-    _delete_traces_of_sync(database, turns, _json(chosen.tasks))
+    _delete_traces_of_sync(database, turns, bind_list(chosen.tasks))
     scrub.begin_scrub(database, removed)
     scrub.overwrite_vectors(database, f"SELECT id FROM prompts WHERE id IN {LISTED}", (turns,))
     scrub.overwrite_vectors(
         database,
         f"SELECT id FROM task_texts WHERE task_id IN {LISTED} OR comment_id IN {LISTED} OR attachment_id IN {LISTED}",
-        (_json(chosen.tasks), _json(chosen.comments), _json(chosen.attachments)),
+        (bind_list(chosen.tasks), bind_list(chosen.comments), bind_list(chosen.attachments)),
     )
     for table, ids in (
         ("prompts", chosen.turns),
@@ -327,7 +327,7 @@ def delete_rows(database: Database, chosen: ChosenRows) -> None:
         ("task_comments", chosen.comments),
         ("task_attachments", chosen.attachments),
     ):
-        database.run(f"DELETE FROM {table} WHERE id IN {LISTED}", (_json(ids),))
+        database.run(f"DELETE FROM {table} WHERE id IN {LISTED}", (bind_list(ids),))
     database.run(
         "DELETE FROM project_folders WHERE NOT is_private AND project NOT IN (SELECT source_project FROM prompts "
         "UNION SELECT project FROM tasks)"
@@ -339,10 +339,10 @@ def _list_values(database: Database, chosen: ChosenRows) -> Iterator[Sequence[ob
     for table, ids in zip(
         ("prompts", "tasks", "task_comments", "task_attachments"), chosen.by_kind().values(), strict=True
     ):
-        yield from database.rows(f"SELECT * FROM {table} WHERE id IN {LISTED}", (_json(ids),))
+        yield from database.rows(f"SELECT * FROM {table} WHERE id IN {LISTED}", (bind_list(ids),))
     texts = database.run(
         f"SELECT id FROM task_texts WHERE task_id IN {LISTED} OR comment_id IN {LISTED} OR attachment_id IN {LISTED}",
-        (_json(chosen.tasks), _json(chosen.comments), _json(chosen.attachments)),
+        (bind_list(chosen.tasks), bind_list(chosen.comments), bind_list(chosen.attachments)),
     )
     _, codes = vectors.read_codes(database, [*chosen.turns, *(id_ for (id_,) in texts)])
     for row in codes:
@@ -376,10 +376,6 @@ def preview_rows(database: Database, chosen: ChosenRows, most: int) -> list[Prev
         f"JOIN visible_tasks k ON k.id = c.task_id WHERE c.id IN {LISTED} "
         "UNION ALL SELECT 'a:' || a.id, 'attachment', k.project, a.created_at, a.name FROM visible_task_attachments a "
         f"JOIN visible_tasks k ON k.id = a.task_id WHERE a.id IN {LISTED} ORDER BY 4 DESC LIMIT ?",
-        (*(_json(ids) for ids in (chosen.turns, chosen.tasks, chosen.comments, chosen.attachments)), most),
+        (*(bind_list(ids) for ids in (chosen.turns, chosen.tasks, chosen.comments, chosen.attachments)), most),
     )
     return [PreviewRow(*row) for row in rows]
-
-
-def _json(values: Sequence[object]) -> str:
-    return orjson.dumps(list(values)).decode()

@@ -2,11 +2,9 @@
 
 from collections.abc import Sequence
 
-import orjson
-
 from pastchats_memory.fields import OUTCOMES
 from pastchats_memory.model import NO_FILTERS, RESOLVED, Filters
-from pastchats_memory.store.database import Database
+from pastchats_memory.store.database import LISTED, Database, bind_list
 from pastchats_memory.store.outcomes import LEAST_CONFIDENCE
 from pastchats_memory.store.visible import HIDDEN_LISTS
 
@@ -20,8 +18,6 @@ TASK_OUTCOME = (
     f"CASE WHEN k.status IN ({', '.join(repr(status) for status in RESOLVED)}) THEN 'worked' ELSE 'unknown' END"
 )
 TEXTS = "visible_task_texts t JOIN visible_tasks k ON k.id = t.task_id LEFT JOIN visible_task_comments m ON m.id = t.comment_id"
-LISTED = "(SELECT value FROM json_each(?))"
-"""Subquery of the values of a JSON array, one parameter."""
 OF_FORMAT = "(SELECT path FROM sources WHERE format = ?)"
 """Subquery of the files of a format."""
 
@@ -59,9 +55,9 @@ def _outcome_condition(wanted: Sequence[str]) -> tuple[str, str]:
     episodes = (
         "SELECT q.id FROM visible_outcomes o JOIN visible_prompts q ON q.source_project = o.source_project "
         "AND q.conversation_id = o.conversation_id AND q.turn_index BETWEEN o.first_index AND o.last_index "
-        f"WHERE o.confidence >= {LEAST_CONFIDENCE} AND o.verdict IN (SELECT value FROM json_each(?))"
+        f"WHERE o.confidence >= {LEAST_CONFIDENCE} AND o.verdict IN {LISTED}"
     )
-    return f"p.id {operator} ({episodes})", orjson.dumps(listed).decode()
+    return f"p.id {operator} ({episodes})", bind_list(listed)
 
 
 def task_conditions(filters: Filters) -> tuple[str, list[str]]:
@@ -78,14 +74,14 @@ def task_conditions(filters: Filters) -> tuple[str, list[str]]:
             clauses.append(clause)
             values.append(value)
     for clause, wanted in (
-        (f"{KINDS} IN (SELECT value FROM json_each(?))", filters.kinds),
+        (f"{KINDS} IN {LISTED}", filters.kinds),
         (f"EXISTS (SELECT 1 FROM json_each(?) WHERE value IN (k.status, '=' || {RAW_STATUS}))", filters.statuses),
-        ("k.priority IN (SELECT value FROM json_each(?))", filters.priorities),
-        (f"{TASK_OUTCOME} IN (SELECT value FROM json_each(?))", filters.outcomes),
+        (f"k.priority IN {LISTED}", filters.priorities),
+        (f"{TASK_OUTCOME} IN {LISTED}", filters.outcomes),
     ):
         if wanted:
             clauses.append(clause)
-            values.append(orjson.dumps(wanted).decode())
+            values.append(bind_list(wanted))
     return " AND ".join(clauses) or "1", values
 
 

@@ -6,11 +6,10 @@ NumPy's own `unique` and `isin` would load its module of masked arrays.
 from collections.abc import Sequence
 
 import numpy as np
-import orjson
 from numpy.typing import NDArray
 
 from pastchats_memory.model import Filters
-from pastchats_memory.store.database import Database
+from pastchats_memory.store.database import LISTED, Database, bind_list
 from pastchats_memory.store.filters import FIRST_TEXT, TEXTS, conditions, task_conditions
 
 Ids = NDArray[np.int64]
@@ -60,8 +59,8 @@ def _allowed(
 ) -> Ids:
     where, values = condition
     if given is not None:
-        where += f" AND {id_} IN (SELECT value FROM json_each(?))"
-        values = [*values, orjson.dumps(list(given)).decode()]
+        where += f" AND {id_} IN {LISTED}"
+        values = [*values, bind_list(given)]
     # As one text: fetching half of a large memory row by row takes longer than finding it.
     return np.sort(listed(database.value(f"SELECT group_concat({id_}) FROM {rows} WHERE {where}", values)))
 

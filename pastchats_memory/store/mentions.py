@@ -2,14 +2,14 @@
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import orjson
 
 from pastchats_memory.model import NO_FILTERS
 from pastchats_memory.store import fulltext
-from pastchats_memory.store.database import Database
+from pastchats_memory.store.database import LISTED, Database, bind_list
 from pastchats_memory.store.visible import KINDS
 from pastchats_memory.store.word_rows import quote
 from pastchats_memory.text.words import FUNCTION_WORDS, words
@@ -105,8 +105,7 @@ def _indexed_rows(database: Database, word: str) -> dict[str, set[int]]:
     """Return the rows that the full-text indexes find, by kind."""
     ids = fulltext.find_phrase(database, word, NO_FILTERS).tolist()
     rows = database.run(
-        "SELECT task_id, comment_id, attachment_id FROM visible_task_texts WHERE id IN (SELECT value FROM json_each(?))",
-        (_json(ids),),
+        f"SELECT task_id, comment_id, attachment_id FROM visible_task_texts WHERE id IN {LISTED}", (bind_list(ids),)
     )
     return {
         "turns": set(ids),
@@ -179,9 +178,9 @@ def _texts(
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the id and all the texts of each row of a kind, or of the named ones; `without` some keys of metadata."""
     table, columns = TEXTS[kind]
-    where = "" if ids is None else "WHERE id IN (SELECT value FROM json_each(?))"
+    where = "" if ids is None else f"WHERE id IN {LISTED}"
     for id_, *values in database.rows(
-        f"SELECT id, {', '.join(columns)} FROM visible_{table} {where}", () if ids is None else (_json(ids),)
+        f"SELECT id, {', '.join(columns)} FROM visible_{table} {where}", () if ids is None else (bind_list(ids),)
     ):
         pairs = zip(columns, values, strict=True)
         yield id_, [text for column, value in pairs if value for text in _parse_column(column, value, without)]
@@ -223,7 +222,3 @@ def _name_columns(database: Database) -> list[tuple[str, str]]:
         and column not in OWN_WORDS
         and not column.endswith("hash")
     ]
-
-
-def _json(values: Iterable[object]) -> str:
-    return orjson.dumps(list(values)).decode()

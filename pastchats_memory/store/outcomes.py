@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from pastchats_memory.model import Filters, Item, Metadata
-from pastchats_memory.store.database import Database
+from pastchats_memory.store.database import LISTED, Database, bind_list
 from pastchats_memory.store.replies import StoredReply
 
 JUDGEMENT_COLUMNS = (
@@ -213,7 +213,7 @@ def mark_of_tasks(database: Database, ids: Sequence[int], at: str | None = None)
         "JOIN outcomes o ON o.source_project = t.project AND o.conversation_id = c.conversation_id "
         "LEFT JOIN prompts p ON p.id = o.prompt_id WHERE c.task_id IN (SELECT value FROM json_each(?1)) GROUP BY 1, 2 "
         "ON CONFLICT DO UPDATE SET from_index = min(from_index, excluded.from_index)",
-        (orjson.dumps(list(ids)).decode(), at),
+        (bind_list(ids), at),
     )
 
 
@@ -406,13 +406,13 @@ def by_signal(database: Database, filters: Filters, signal: str, most: int, *, a
     signal must have an answer.
     """
     which = (
-        "WHERE iif(o.confidence >= ?, o.verdict, 'unknown') IN (SELECT value FROM json_each(?)) AND (o.signal = ?) = ? "
+        f"WHERE iif(o.confidence >= ?, o.verdict, 'unknown') IN {LISTED} AND (o.signal = ?) = ? "
         "AND p.role NOT IN ('assistant', 'tool') AND (o.signal != '' OR EXISTS ("
         "SELECT 1 FROM visible_prompts a WHERE a.source_project = o.source_project AND a.conversation_id = o.conversation_id "
         "AND a.turn_index BETWEEN o.first_index AND o.last_index AND a.role = 'assistant')) "
         "AND ifnull(o.source_project = ?, 1)"
     )
-    values = (LEAST_CONFIDENCE, orjson.dumps(filters.outcomes).decode(), signal, among, filters.project)
+    values = (LEAST_CONFIDENCE, bind_list(filters.outcomes), signal, among, filters.project)
     rows = database.run(f"{ENDED} {which} ORDER BY p.timestamp DESC, o.prompt_id DESC LIMIT ?", (*values, most))
     total = database.value(
         f"SELECT count(*) FROM visible_outcomes o JOIN visible_prompts p ON p.id = o.prompt_id {which}", values

@@ -1,6 +1,5 @@
 """Keep what hooks gave to agents, for people who ask what was said, when, and whether it helped."""
 
-import json
 import re
 from collections.abc import Iterable
 from itertools import groupby, islice
@@ -8,7 +7,7 @@ from operator import itemgetter
 from typing import Annotated, NamedTuple
 
 from pastchats_memory.fields import Count, ItemId, Time, answer
-from pastchats_memory.store.database import Database
+from pastchats_memory.store.database import LISTED, Database, bind_list
 
 MOST_ROWS = 2000
 PROMPT_WIDTH = 80
@@ -165,10 +164,8 @@ def _is_used(database: Database, session: str | None, given_at: str, content: st
     if not text:
         return False
     ids = list_ids(content)
-    turns = json.dumps([int(id_) for id_ in ids if id_.isdecimal()])
-    paths = database.run(
-        "SELECT DISTINCT source_path FROM visible_prompts WHERE id IN (SELECT value FROM json_each(?))", (turns,)
-    )
+    turns = bind_list(int(id_) for id_ in ids if id_.isdecimal())
+    paths = database.run(f"SELECT DISTINCT source_path FROM visible_prompts WHERE id IN {LISTED}", (turns,))
     return any(re.search(_LEADS_BACK.format(re.escape(id_)), text) for id_ in ids) or any(
         path.rpartition("/")[2] in text for (path,) in paths
     )

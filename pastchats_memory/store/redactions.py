@@ -3,12 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import orjson
-
 from pastchats_memory.model import Comment
 from pastchats_memory.store import scrub
-from pastchats_memory.store.database import Database
-from pastchats_memory.store.filters import LISTED
+from pastchats_memory.store.database import LISTED, Database, bind_list
 from pastchats_memory.store.sources import REDACTED, meta, set_meta
 from pastchats_memory.store.tasks import numbered_comment
 from pastchats_memory.store.turns import set_vectors
@@ -177,7 +174,7 @@ def begin_rewrite(
         (f"SELECT id FROM task_texts WHERE task_id IN {LISTED}", tasks),
     ):
         if ids and not database.vec0_loaded:
-            listed = orjson.dumps(list(ids)).decode()
+            listed = bind_list(ids)
             scrub.overwrite_vectors(database, statement, (listed,))
             database.run(f"INSERT INTO vector_changes(prompt_id) {statement}", (listed,))
 

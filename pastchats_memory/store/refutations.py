@@ -1,10 +1,9 @@
 """Store which message refutes which earlier episode. Derived: messages by their conversation, targets at the end of a run."""
 
-import json
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from pastchats_memory.store.database import Database
+from pastchats_memory.store.database import LISTED, Database, bind_list
 from pastchats_memory.store.outcomes import Due
 
 IN_SPAN = "p.source_project = ? AND p.conversation_id = ? AND p.turn_index BETWEEN ? AND ?"
@@ -65,15 +64,11 @@ def of_conversation(database: Database, project: str, conversation_id: str) -> d
 
 def find_refuting(database: Database, questions: Iterable[int]) -> list[int]:
     """Return the messages that refute one of the episodes, given by the turns that ask."""
-    return database.column(
-        "SELECT turn_id FROM refutations WHERE prompt_id IN (SELECT value FROM json_each(?))",
-        (json.dumps([*questions]),),
-    )
+    return database.column(f"SELECT turn_id FROM refutations WHERE prompt_id IN {LISTED}", (bind_list(questions),))
 
 
 def find_refuted(database: Database, messages: Iterable[int]) -> list[int]:
     """Return the turns that ask of the episodes that one of the messages refutes."""
     return database.column(
-        "SELECT prompt_id FROM refutations WHERE prompt_id IS NOT NULL AND turn_id IN (SELECT value FROM json_each(?))",
-        (json.dumps([*messages]),),
+        f"SELECT prompt_id FROM refutations WHERE prompt_id IS NOT NULL AND turn_id IN {LISTED}", (bind_list(messages),)
     )

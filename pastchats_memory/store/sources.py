@@ -13,7 +13,7 @@ import orjson
 
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
 from pastchats_memory.model import Filters, Prompt
-from pastchats_memory.store.database import Database
+from pastchats_memory.store.database import LISTED, Database, bind_list
 from pastchats_memory.store.filters import conditions
 from pastchats_memory.store.live_events import LIVE
 
@@ -115,8 +115,8 @@ def supersede(database: Database, source_id: int, seen: Iterable[int]) -> int:
     """Delete rows of a rewritten file, but for those seen in it, that occur nowhere any more; return their number."""
     before = database.value("SELECT count(*) FROM prompts")
     gone = database.run(
-        "SELECT prompt_id FROM sightings WHERE source_id = ? AND prompt_id NOT IN (SELECT value FROM json_each(?))",
-        (source_id, orjson.dumps(list(seen)).decode()),
+        f"SELECT prompt_id FROM sightings WHERE source_id = ? AND prompt_id NOT IN {LISTED}",
+        (source_id, bind_list(seen)),
     )
     database.run_many(
         "DELETE FROM sightings WHERE source_id = ? AND prompt_id = ?", [(source_id, id_) for (id_,) in gone]

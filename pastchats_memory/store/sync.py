@@ -8,7 +8,7 @@ import orjson
 
 from pastchats_memory.model import Attachment, Comment, Prompt, TaskState
 from pastchats_memory.store import interchange, outcomes
-from pastchats_memory.store.database import Database
+from pastchats_memory.store.database import LISTED, Database, bind_list
 from pastchats_memory.store.deletion import ChosenRows, delete_rows
 from pastchats_memory.store.outcomes import Due, Judgement
 from pastchats_memory.store.tasks import TaskWriter
@@ -253,7 +253,7 @@ def turn_bodies(database: Database, identities: Sequence[str]) -> list[Body]:
         "JOIN json_each(?) wanted ON wanted.value = p.content_hash LEFT JOIN sources s ON s.path = p.source_path "
         "LEFT JOIN sightings g ON g.prompt_id = p.id AND g.source_id = s.id "
         "LEFT JOIN prompt_embeddings e ON e.prompt_id = p.id ORDER BY p.id",
-        (orjson.dumps(list(identities)).decode(),),
+        (bind_list(identities),),
     )
     return [
         build_turn(stored, [] if line is None else [[stored[STORED_FIELDS.index("source_path")], line, end_line]])
@@ -268,8 +268,7 @@ def forgotten_turns(database: Database, identities: Sequence[str]) -> set[str]:
     if not tombstones:
         return set()
     rows = database.run(
-        f"SELECT {TURN_COLUMNS} FROM prompts p WHERE p.content_hash IN (SELECT value FROM json_each(?))",
-        (orjson.dumps(list(identities)).decode(),),
+        f"SELECT {TURN_COLUMNS} FROM prompts p WHERE p.content_hash IN {LISTED}", (bind_list(identities),)
     )
     turns = [TurnIdentity(*row[1:]) for row in rows]
     return {str(hash_) for hash_ in tombstones.find_forgotten({turn.content_hash: turn for turn in turns})}
@@ -278,8 +277,8 @@ def forgotten_turns(database: Database, identities: Sequence[str]) -> set[str]:
 def stored_turns(database: Database, identities: Sequence[str]) -> dict[str, tuple[int, tuple[Any, ...]]]:
     """Return id and TURN_FIELDS of the turns with these identities."""
     rows = database.run(
-        f"SELECT content_hash, id, {', '.join(TURN_FIELDS)} FROM prompts WHERE content_hash IN (SELECT value FROM json_each(?))",
-        (orjson.dumps(list(identities)).decode(),),
+        f"SELECT content_hash, id, {', '.join(TURN_FIELDS)} FROM prompts WHERE content_hash IN {LISTED}",
+        (bind_list(identities),),
     )
     return {identity: (id_, tuple(values)) for identity, id_, *values in rows}
 
@@ -427,8 +426,8 @@ def apply_judgement(database: Database, identity: str, body: Body) -> bool:
         content_hash: (id_, length, Due(project, str(conversation), index))
         for content_hash, id_, length, project, conversation, index in database.run(
             "SELECT content_hash, id, length(content), source_project, conversation_id, turn_index FROM prompts "
-            "WHERE content_hash IN (SELECT value FROM json_each(?))",
-            (orjson.dumps(sorted(named)).decode(),),
+            f"WHERE content_hash IN {LISTED}",
+            (bind_list(sorted(named)),),
         )
     }
     if body["is_withdrawn"]:

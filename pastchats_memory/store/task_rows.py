@@ -18,7 +18,7 @@ from pastchats_memory.model import (
     TaskState,
     TaskText,
 )
-from pastchats_memory.store.database import Database
+from pastchats_memory.store.database import LISTED, Database, bind_list
 from pastchats_memory.store.filters import FIRST_TEXT, TEXT_TIME, TEXTS, task_conditions
 
 ROW_COLUMNS = (
@@ -29,26 +29,23 @@ MAX_LISTED = 1_000
 
 PART_QUERIES = {
     "links": "SELECT l.task_id, l.kind, ifnull(o.key, l.name) FROM visible_task_links l LEFT JOIN visible_tasks o "
-    "ON o.identity = l.target WHERE l.task_id IN (SELECT value FROM json_each(?)) "
+    f"ON o.identity = l.target WHERE l.task_id IN {LISTED} "
     "ORDER BY l.kind, 3",
     "conversations": "SELECT task_id, conversation_id FROM task_conversations "
-    "WHERE task_id IN (SELECT value FROM json_each(?)) ORDER BY conversation_id",
-    "states": "SELECT task_id, status, status_raw, at FROM task_states "
-    "WHERE task_id IN (SELECT value FROM json_each(?)) ORDER BY at, id",
+    f"WHERE task_id IN {LISTED} ORDER BY conversation_id",
+    "states": f"SELECT task_id, status, status_raw, at FROM task_states WHERE task_id IN {LISTED} ORDER BY at, id",
     "comments": "SELECT task_id, content, author, created_at, id FROM visible_task_comments "
-    "WHERE task_id IN (SELECT value FROM json_each(?)) ORDER BY created_at, id",
+    f"WHERE task_id IN {LISTED} ORDER BY created_at, id",
     "attachments": "SELECT task_id, name, size, sha256, NULL, created_at, id FROM visible_task_attachments "
-    "WHERE task_id IN (SELECT value FROM json_each(?)) ORDER BY id",
+    f"WHERE task_id IN {LISTED} ORDER BY id",
 }
 """Queries of the parts of tasks, by name; attachments without their texts."""
 
 
 def tasks(database: Database, ids: Sequence[int], *, whole: bool = False) -> list[StoredTask]:
     """Return the stored tasks with these ids, in the order given; `whole` with the attachments' texts."""
-    wanted = (orjson.dumps(list(ids)).decode(),)
-    rows = database.run(
-        f"SELECT {ROW_COLUMNS} FROM visible_tasks k WHERE k.id IN (SELECT value FROM json_each(?))", wanted
-    )
+    wanted = (bind_list(ids),)
+    rows = database.run(f"SELECT {ROW_COLUMNS} FROM visible_tasks k WHERE k.id IN {LISTED}", wanted)
     attached = PART_QUERIES | ({"attachments": PART_QUERIES["attachments"].replace("NULL", "content")} if whole else {})
     of = {name: _by_task(database, statement, wanted) for name, statement in attached.items()}
     found = {row[0]: _task(row, {name: by_task.get(row[0], []) for name, by_task in of.items()}) for row in rows}
@@ -68,8 +65,7 @@ def with_parts(database: Database, task: StoredTask) -> StoredTask:
 def plain_tasks(database: Database, ids: Sequence[int]) -> list[StoredTask]:
     """Return tasks without their parts, for many at once."""
     rows = database.run(
-        f"SELECT {ROW_COLUMNS} FROM visible_tasks k WHERE k.id IN (SELECT value FROM json_each(?)) ORDER BY k.id",
-        (orjson.dumps(list(ids)).decode(),),
+        f"SELECT {ROW_COLUMNS} FROM visible_tasks k WHERE k.id IN {LISTED} ORDER BY k.id", (bind_list(ids),)
     )
     nothing: dict[str, list[tuple[Any, ...]]] = {name: [] for name in PART_QUERIES}
     return [_task(row, nothing) for row in rows]
@@ -196,8 +192,8 @@ def task_texts(database: Database, ids: Sequence[int]) -> list[TaskText]:
     """Return the stored texts with these ids, in the order given, each with its task."""
     rows = database.run(
         f"SELECT t.id, t.task_id, t.comment_id, t.attachment_id, t.content, {TEXT_TIME} FROM {TEXTS} "
-        "WHERE t.id IN (SELECT value FROM json_each(?))",
-        (orjson.dumps(list(ids)).decode(),),
+        f"WHERE t.id IN {LISTED}",
+        (bind_list(ids),),
     )
     owners = {task.id: task for task in tasks(database, sorted({row[1] for row in rows}))}
     found = {}
@@ -231,7 +227,7 @@ def aspect_owners(database: Database, ids: Sequence[int]) -> dict[int, int]:
             f"CROSS JOIN visible_task_texts t ON t.task_id = x.task_id AND t.aspect = '' AND {own.format('t')} "
             "CROSS JOIN visible_task_texts a ON a.task_id = x.task_id AND a.aspect != '' "
             f"WHERE {own.format('x')}",
-            (orjson.dumps([id_ for id_ in ids if id_ > FIRST_TEXT]).decode(),),
+            (bind_list(id_ for id_ in ids if id_ > FIRST_TEXT),),
         )
     )
 
@@ -249,8 +245,8 @@ def own_texts(database: Database, task_ids: Sequence[int]) -> list[OwnText]:
     """Return the texts of tasks with all aspects."""
     rows = database.run(
         "SELECT task_id, aspect, id FROM visible_task_texts WHERE comment_id IS NULL AND attachment_id IS NULL "
-        "AND task_id IN (SELECT value FROM json_each(?)) ORDER BY task_id, aspect, chunk",
-        (orjson.dumps(list(task_ids)).decode(),),
+        f"AND task_id IN {LISTED} ORDER BY task_id, aspect, chunk",
+        (bind_list(task_ids),),
     )
     return [OwnText(*row) for row in rows]
 
@@ -365,12 +361,8 @@ def order_to_start(soon: date) -> str:
 
 def count_waiting(database: Database, ids: Sequence[int]) -> dict[int, int]:
     """Return how many unfinished tasks wait for each of some tasks."""
-    listed_ids = (orjson.dumps(list(ids)).decode(),)
-    return dict(
-        database.run(
-            f"SELECT k.id, {_WAITING} FROM visible_tasks k WHERE k.id IN (SELECT value FROM json_each(?))", listed_ids
-        )
-    )
+    listed_ids = (bind_list(ids),)
+    return dict(database.run(f"SELECT k.id, {_WAITING} FROM visible_tasks k WHERE k.id IN {LISTED}", listed_ids))
 
 
 def blockers_of(database: Database, id_: int) -> list[tuple[str, str]]:

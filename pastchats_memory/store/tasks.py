@@ -12,7 +12,7 @@ import orjson
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.model import RESOLVED, Attachment, Comment, Task, TaskState
 from pastchats_memory.store import outcomes, vectors
-from pastchats_memory.store.database import Database
+from pastchats_memory.store.database import LISTED, Database, bind_list
 from pastchats_memory.store.tombstones import Tombstones
 from pastchats_memory.store.vector_columns import stored_vector
 from pastchats_memory.text.display import remove_controls
@@ -84,7 +84,7 @@ def chunks(text: str) -> list[str]:
 
 def known_vectors(database: Database, hashes: Iterable[bytes], model: str) -> dict[bytes, str]:
     """Return the JSON vectors, by text_hash, of texts that a task or a turn has under this model."""
-    listed = orjson.dumps([hash_.hex() for hash_ in hashes]).decode()
+    listed = bind_list(hash_.hex() for hash_ in hashes)
     return dict(
         database.run(
             "SELECT t.text_hash, e.vector_json FROM task_texts t JOIN task_embeddings e ON e.text_id = t.id "
@@ -306,9 +306,8 @@ class TaskWriter:
         stored = [self.add_comment(id_, comment, by_hand=by_hand) for comment in _numbered(task.comments)]
         if not by_hand:
             self._database.run(
-                "DELETE FROM task_comments WHERE task_id = ? AND NOT by_hand "
-                "AND id NOT IN (SELECT value FROM json_each(?))",
-                (id_, orjson.dumps(stored).decode()),
+                f"DELETE FROM task_comments WHERE task_id = ? AND NOT by_hand AND id NOT IN {LISTED}",
+                (id_, bind_list(stored)),
             )
         for attachment in task.attachments:
             self.add_attachment(id_, attachment)
@@ -419,8 +418,7 @@ def set_fields(database: Database, id_: int, values: Mapping[str, object]) -> No
 def supersede_tasks(database: Database, source_path: str, seen: Iterable[int]) -> int:
     """Delete the tasks of a rewritten file that are no longer in it; return their number."""
     gone = database.run(
-        "SELECT id FROM tasks WHERE source_path = ? AND id NOT IN (SELECT value FROM json_each(?))",
-        (source_path, orjson.dumps(list(seen)).decode()),
+        f"SELECT id FROM tasks WHERE source_path = ? AND id NOT IN {LISTED}", (source_path, bind_list(seen))
     )
     outcomes.mark_of_tasks(database, [id_ for (id_,) in gone])
     database.run_many("DELETE FROM tasks WHERE id = ?", gone)

@@ -3,10 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-import orjson
-
 from pastchats_memory.store import sync
-from pastchats_memory.store.database import Database
+from pastchats_memory.store.database import LISTED, Database, bind_list
 from pastchats_memory.store.outcomes import LEAST_CONFIDENCE
 
 OUTCOME = f"CASE WHEN o.confidence >= {LEAST_CONFIDENCE} THEN o.verdict ELSE 'unknown' END"
@@ -154,19 +152,14 @@ def add_pulled(copy: Database, rows: Iterable[PulledRow]) -> None:
 
 def episodes_of(copy: Database, turns: Sequence[str]) -> list[str]:
     """Return the ids of the episodes that some turns begin."""
-    return copy.column(
-        "SELECT id FROM team_rows WHERE kind = 'episode' AND turn IN (SELECT value FROM json_each(?))",
-        (orjson.dumps(list(turns)).decode(),),
-    )
+    return copy.column(f"SELECT id FROM team_rows WHERE kind = 'episode' AND turn IN {LISTED}", (bind_list(turns),))
 
 
 def drop_pulled(copy: Database, ids: Sequence[str]) -> list[int]:
     """Drop the notes of rows, and return the ids of their turns here."""
-    listed = (orjson.dumps(ids).decode(),)
-    turns = copy.run(
-        "SELECT id FROM visible_prompts WHERE content_hash IN (SELECT value FROM json_each(?)) ORDER BY id", listed
-    )
-    copy.run("DELETE FROM team_rows WHERE id IN (SELECT value FROM json_each(?))", listed)
+    listed = (bind_list(ids),)
+    turns = copy.run(f"SELECT id FROM visible_prompts WHERE content_hash IN {LISTED} ORDER BY id", listed)
+    copy.run(f"DELETE FROM team_rows WHERE id IN {LISTED}", listed)
     return [id_ for (id_,) in turns]
 
 
@@ -179,8 +172,8 @@ def name_turns(copy: Database, ids: Sequence[int]) -> dict[int, tuple[str, str]]
     """Return content_hash and author of the copy's turns, by id."""
     rows = copy.run(
         "SELECT p.id, p.content_hash, r.author FROM visible_prompts p JOIN team_rows r ON r.id = p.content_hash "
-        "WHERE p.id IN (SELECT value FROM json_each(?))",
-        (orjson.dumps(list(ids)).decode(),),
+        f"WHERE p.id IN {LISTED}",
+        (bind_list(ids),),
     )
     return {id_: (content_hash, author) for id_, content_hash, author in rows}
 

@@ -13,7 +13,7 @@ import orjson
 
 from pastchats_memory.fields import IF_ANY, ON_REQUEST, As, At, Count, View
 from pastchats_memory.model import Metadata, Prompt
-from pastchats_memory.store.database import Database
+from pastchats_memory.store.database import LISTED, Database, bind_list
 from pastchats_memory.store.live_events import LIVE
 from pastchats_memory.text.same_words import normalize_words
 
@@ -247,7 +247,7 @@ class Tombstones:
 
     def _look_up(self, hashes: Iterable[bytes]) -> dict[bytes, int | None]:
         """Return the hashes that are tombstones, with the number of characters where it is known."""
-        listed = orjson.dumps([hash_.hex() for hash_ in hashes]).decode()
+        listed = bind_list(hash_.hex() for hash_ in hashes)
         return dict(
             self._database.run(
                 "SELECT hash, max(length) FROM forgotten WHERE hash IN (SELECT unhex(value) FROM json_each(?)) GROUP BY hash",
@@ -282,9 +282,7 @@ class TombstoneWriter:
                 (ids,),
             )
         }
-        rows = self._database.run(
-            f"SELECT {TURN_COLUMNS}, p.text_hash FROM prompts p WHERE p.id IN (SELECT value FROM json_each(?))", (ids,)
-        )
+        rows = self._database.run(f"SELECT {TURN_COLUMNS}, p.text_hash FROM prompts p WHERE p.id IN {LISTED}", (ids,))
         self._write(
             hash_ for row in rows for hash_ in self._hash_turn(TurnIdentity(*row[1:-1]), row[-1] not in elsewhere)
         )

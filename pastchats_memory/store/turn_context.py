@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import orjson
-
 from pastchats_memory.model import NO_FILTERS, Filters
-from pastchats_memory.store.database import Database
+from pastchats_memory.store.database import LISTED, Database, bind_list
 from pastchats_memory.store.filters import conditions
 
 OPENING = 64
@@ -31,8 +29,8 @@ def turn_contexts(database: Database, ids: Sequence[int], filters: Filters = NO_
     where, values = conditions(filters)
     found = database.run(
         "SELECT id, role, source_project || char(10) || conversation_id, substr(content, 1, ?), timestamp "
-        f"FROM visible_prompts AS p WHERE id IN (SELECT value FROM json_each(?)) AND {where}",
-        (OPENING, orjson.dumps(list(ids)).decode(), *values),
+        f"FROM visible_prompts AS p WHERE id IN {LISTED} AND {where}",
+        (OPENING, bind_list(ids), *values),
     )
     return {id_: TurnContext(*about) for id_, *about in found}
 
@@ -42,7 +40,7 @@ def text_beginnings(database: Database, ids: Sequence[int]) -> dict[int, str]:
     found = database.run(
         "SELECT id, substr(content, 1, ?1) FROM visible_prompts WHERE id IN (SELECT value FROM json_each(?2)) "
         "UNION ALL SELECT id, substr(content, 1, ?1) FROM visible_task_texts WHERE id IN (SELECT value FROM json_each(?2))",
-        (BEGINNING, orjson.dumps(list(ids)).decode()),
+        (BEGINNING, bind_list(ids)),
     )
     return dict(found)
 
@@ -58,6 +56,6 @@ def find_neighbours(
     return database.run(
         "SELECT q.id, p.id, p.role = q.role FROM visible_prompts q JOIN visible_prompts p ON p.conversation_id = q.conversation_id "
         "AND p.turn_index BETWEEN q.turn_index - ? AND q.turn_index + ? AND p.source_project = q.source_project "
-        f"AND p.id != q.id WHERE q.id IN (SELECT value FROM json_each(?)) AND {where}",
-        (reach, reach, orjson.dumps(list(ids)).decode(), *values),
+        f"AND p.id != q.id WHERE q.id IN {LISTED} AND {where}",
+        (reach, reach, bind_list(ids), *values),
     )

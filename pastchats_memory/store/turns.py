@@ -9,7 +9,7 @@ import orjson
 
 from pastchats_memory.model import Filters, Item, Metadata, Place, Prompt
 from pastchats_memory.store import sources
-from pastchats_memory.store.database import Database
+from pastchats_memory.store.database import LISTED, Database, bind_list
 from pastchats_memory.store.live_events import LIVE
 from pastchats_memory.store.outcomes import OPENING, Ending
 from pastchats_memory.store.tombstones import Tombstones, is_copied
@@ -63,7 +63,7 @@ def known_vectors(database: Database, text_hashes: Iterable[bytes], model: str) 
         database.run(
             "SELECT p.text_hash, e.vector_json FROM prompts p JOIN prompt_embeddings e ON e.prompt_id = p.id "
             "WHERE e.model = ? AND p.text_hash IN (SELECT unhex(value) FROM json_each(?))",
-            (model, orjson.dumps([text_hash.hex() for text_hash in text_hashes]).decode()),
+            (model, bind_list(text_hash.hex() for text_hash in text_hashes)),
         )
     )
 
@@ -188,7 +188,7 @@ def _store_occurrences(database: Database, source_id: int, stored: Sequence[tupl
 
 def items(database: Database, ids: Sequence[int]) -> list[Item]:
     """Return the stored turns with these ids, in the order given."""
-    found = _items(database, "p.id IN (SELECT value FROM json_each(?))", (orjson.dumps(list(ids)).decode(),))
+    found = _items(database, f"p.id IN {LISTED}", (bind_list(ids),))
     by_id = {item.id: item for item in found}
     return [by_id[id_] for id_ in ids if id_ in by_id]
 
@@ -400,8 +400,8 @@ def _items(database: Database, where: str, values: Sequence[object]) -> list[Ite
     places: dict[int, list[Place]] = {row[0]: [] for row in rows}
     for id_, path, line, end_line in database.run(
         "SELECT g.prompt_id, s.path, g.line, g.end_line FROM sightings g JOIN sources s ON s.id = g.source_id "
-        "WHERE g.prompt_id IN (SELECT value FROM json_each(?)) ORDER BY g.prompt_id, s.mtime_ns, s.path",
-        (orjson.dumps(list(places)).decode(),),
+        f"WHERE g.prompt_id IN {LISTED} ORDER BY g.prompt_id, s.mtime_ns, s.path",
+        (bind_list(places),),
     ):
         places[id_].append(Place(path, line, end_line))
     return [
@@ -477,8 +477,8 @@ def set_vectors(database: Database, model: str, encoded: Mapping[int, str]) -> N
 
 
 def _rows(database: Database, content_hashes: Sequence[str]) -> dict[str, _Row]:
-    listed = (orjson.dumps(content_hashes).decode(),)
-    return dict(_stored(database, "p.content_hash IN (SELECT value FROM json_each(?))", listed))
+    listed = (bind_list(content_hashes),)
+    return dict(_stored(database, f"p.content_hash IN {LISTED}", listed))
 
 
 def _find_copied(database: Database, new: Sequence[Prompt], same: Mapping[str, _Row]) -> dict[str, _Row]:
@@ -486,7 +486,7 @@ def _find_copied(database: Database, new: Sequence[Prompt], same: Mapping[str, _
     wanted = {prompt.echo_hash: prompt.content_hash for prompt in new if prompt.echo_hash is not None}
     if not wanted:
         return {}
-    found = _stored(database, "p.echo_hash IN (SELECT value FROM json_each(?))", (orjson.dumps(list(wanted)).decode(),))
+    found = _stored(database, f"p.echo_hash IN {LISTED}", (bind_list(wanted),))
     return {wanted[str(row.fields[_ECHO])]: row for content_hash, row in found if content_hash not in same}
 
 
@@ -502,9 +502,8 @@ def _find_grown(database: Database, new: Sequence[Prompt], same: Mapping[str, _R
         return {}
     found = _stored(
         database,
-        "p.id IN (SELECT prompt_id FROM sightings WHERE source_id = ?) "
-        "AND p.turn_index IN (SELECT value FROM json_each(?))",
-        (source_id, orjson.dumps([prompt.turn_index for prompt in new]).decode()),
+        f"p.id IN (SELECT prompt_id FROM sightings WHERE source_id = ?) AND p.turn_index IN {LISTED}",
+        (source_id, bind_list(prompt.turn_index for prompt in new)),
     )
     lines = dict(database.run("SELECT prompt_id, line FROM sightings WHERE source_id = ?", (source_id,)))
     rows = [row for content_hash, row in found if content_hash not in same]
@@ -536,11 +535,11 @@ def _find_repeated(
         return {}
     # "continue" stands in a thousand transcripts, in few of them within these minutes, and in few copies
     where = "p.text_hash IN (SELECT unhex(value) FROM json_each(?)) AND julianday(p.timestamp) BETWEEN julianday(?) - .001 AND julianday(?) + .001"
-    values = [orjson.dumps([prompt.text_hash.hex() for prompt in timed]).decode(), times[0], times[-1]]
+    values = [bind_list(prompt.text_hash.hex() for prompt in timed), times[0], times[-1]]
     copies = {str(name) if (name := prompt.metadata.get("format")) in fidelities else None for prompt in new}
     if copies == {None}:
-        where += " AND json_extract(p.metadata_json, '$.format') IN (SELECT value FROM json_each(?))"
-        values.append(orjson.dumps(list(fidelities)).decode())
+        where += f" AND json_extract(p.metadata_json, '$.format') IN {LISTED}"
+        values.append(bind_list(fidelities))
     elif len(copies) == 1:  # a format repeats no turn of its own, and a list of prompts may have thousands of one text
         where += " AND json_extract(p.metadata_json, '$.format') IS NOT ?"
         values.append(str(copies.pop()))

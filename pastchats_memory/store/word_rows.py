@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from pastchats_memory.store.database import Database
+from pastchats_memory.store.database import LISTED, Database, bind_list
 
 if TYPE_CHECKING:
     from pastchats_memory.model import Item
@@ -71,24 +70,24 @@ def find_parts(database: Database, part: str) -> set[int]:
 
 def rows_of_project(database: Database, ids: Iterable[int], project: str | None) -> list[int]:
     """Return those of some rows that belong to a project; none without a project."""
-    return [] if project is None else database.column(OF_PROJECT, (project, json.dumps(list(ids))))
+    return [] if project is None else database.column(OF_PROJECT, (project, bind_list(ids)))
 
 
 def select_prompts(database: Database, ids: Iterable[int], project: str, not_conversation: str) -> list[int]:
     """Return those of some rows that are prompts of a project's other conversations."""
     return database.column(
-        "SELECT id FROM visible_prompts WHERE id IN (SELECT value FROM json_each(?)) AND source_project = ? "
+        f"SELECT id FROM visible_prompts WHERE id IN {LISTED} AND source_project = ? "
         "AND role = 'user' AND conversation_id != ?",
-        (json.dumps(list(ids)), project, not_conversation),
+        (bind_list(ids), project, not_conversation),
     )
 
 
 def select_earlier(database: Database, ids: Iterable[int], message: Item) -> list[int]:
     """Return those of some rows that are turns of a message's project before the message."""
     return database.column(
-        "SELECT id FROM visible_prompts WHERE id IN (SELECT value FROM json_each(?)) AND source_project = ? "
+        f"SELECT id FROM visible_prompts WHERE id IN {LISTED} AND source_project = ? "
         "AND role != 'note' AND conversation_id IS NOT NULL AND timestamp < ?",
-        (json.dumps(list(ids)), message.project, message.timestamp),
+        (bind_list(ids), message.project, message.timestamp),
     )
 
 

@@ -27,9 +27,9 @@ from pastchats_memory.errors import (
     ModelUnavailable,
 )
 from pastchats_memory.model import Filters, Neighbour
-from pastchats_memory.store.database import PAUSE, Database
+from pastchats_memory.store.database import LISTED, PAUSE, Database, bind_list
 from pastchats_memory.store.errors import HINT_DAMAGED
-from pastchats_memory.store.filters import LISTED, is_restricted
+from pastchats_memory.store.filters import is_restricted
 from pastchats_memory.store.ids import Ids, allowed_ids
 from pastchats_memory.store.vector_columns import PENDING
 from pastchats_memory.store.vectors import blocks, vec0
@@ -119,7 +119,7 @@ def read_codes(database: Database, ids: Sequence[int]) -> tuple[list[int], Codes
         "SELECT value, coalesce(p.vector_json, t.vector_json) FROM json_each(?) "
         "LEFT JOIN prompt_embeddings p ON prompt_id = value LEFT JOIN task_embeddings t ON text_id = value "
         "WHERE coalesce(p.model, t.model) != ''",
-        (orjson.dumps(sorted(set(ids))).decode(),),
+        (bind_list(sorted(set(ids))),),
     )
     if not found:
         return [], np.empty((0, 0), np.int8)
@@ -404,7 +404,7 @@ def _match_vec0(database: Database) -> Iterator[bool]:
         ids, seen = sorted(keys), 0
         for start in range(0, len(ids), STEP):
             found, codes = read_codes(database, ids[start : start + STEP])
-            listed = orjson.dumps([keys[id_] for id_ in found]).decode()
+            listed = bind_list(keys[id_] for id_ in found)
             statement = f"SELECT {table.key}, embedding FROM {table.name} WHERE {table.key} IN {LISTED}"
             stored = dict(database.run(statement, (listed,)))
             yield all(stored.get(keys[id_]) == row.tobytes() for id_, row in zip(found, codes, strict=True))

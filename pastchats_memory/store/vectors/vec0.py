@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import orjson
 from numpy.typing import NDArray
 
 from pastchats_memory.errors import DatabaseCorrupt
-from pastchats_memory.store.database import Database
+from pastchats_memory.store.database import LISTED, Database, bind_list
 from pastchats_memory.store.errors import HINT_DAMAGED
-from pastchats_memory.store.filters import FIRST_TEXT, LISTED
+from pastchats_memory.store.filters import FIRST_TEXT
 
 
 class Table(NamedTuple):
@@ -27,7 +26,7 @@ class Table(NamedTuple):
 
     def keys(self, database: Database, ids: Sequence[int]) -> dict[int, int]:
         """Return the keys of those ids that exist and belong to this table."""
-        return dict(database.run(f"{self.rows} AND id IN {LISTED}", (orjson.dumps(list(ids)).decode(),)))
+        return dict(database.run(f"{self.rows} AND id IN {LISTED}", (bind_list(ids),)))
 
 
 _OF_TASK = "comment_id IS NULL AND attachment_id IS NULL AND aspect = ''"
@@ -56,7 +55,7 @@ def is_there(database: Database) -> bool:
         database.value(
             "SELECT count(*) = ? AND NOT EXISTS (SELECT 1 FROM embedding_meta WHERE key = ?) "
             f"FROM sqlite_schema WHERE name IN {LISTED}",
-            (len(NAMES), STALE, orjson.dumps(NAMES).decode()),
+            (len(NAMES), STALE, bind_list(NAMES)),
         )
     )
 
@@ -79,7 +78,7 @@ def nearest(
             rows = database.run(
                 f"SELECT {table.key}, distance FROM {table.name} WHERE embedding MATCH vec_int8(?) AND k = ? "
                 f"AND {table.key} IN {LISTED}",
-                (query.tobytes(), k, orjson.dumps(list(by_key)).decode()),
+                (query.tobytes(), k, bind_list(by_key)),
             )
             found += [(distance, by_key[key]) for key, distance in rows]
     listed = sorted(found)[:k]

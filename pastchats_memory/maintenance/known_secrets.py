@@ -1,40 +1,21 @@
 """Remove a value from all rows once one of them has shown it to be a secret."""
 
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
 from pastchats_memory.embed import Embedder
 from pastchats_memory.maintenance.redact_stored import StoredSecrets, forget_cached, rewrite_rows
-from pastchats_memory.redact.known_secrets import FILE_END, KnownSecrets, using
+from pastchats_memory.redact.decoding import has_escapes
+from pastchats_memory.redact.known_secrets import KnownSecrets
 from pastchats_memory.store import redactions, scrub
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.known_secrets import REMOVED, path_of
 from pastchats_memory.store.redactions import OTHER_TEXTS, TASK_TEXTS, TURNS, StoredTexts, Texts
 from pastchats_memory.store.sources import meta, set_meta
 
-REMOVED = "known_secrets"
-"""Key of `embedding_meta`: state of the known secrets when they were last removed from all rows."""
 MOST_FRESH = 50
 """Values up to which each row is searched for all of them before its words are hashed."""
 MOST_ROWS = 50
 """Rows up to which a value that was a secret in one of them is removed from the others."""
-
-
-@contextmanager
-def known_secrets_of(database: Database) -> Iterator[KnownSecrets | None]:
-    """Learn secrets from the texts that are redacted meanwhile, and remove those that other texts have shown.
-
-    Yields None if they cannot be stored beside the database.
-    """
-    try:
-        known = KnownSecrets(_path_of(database))
-    except OSError:
-        yield None
-        return
-    known.removed, _ = known.list_hashes(meta(database).get(REMOVED, ""))
-    with using(known):
-        yield known
 
 
 def remove_known(database: Database, embedder: Embedder, known: KnownSecrets) -> None:
@@ -65,11 +46,7 @@ def remove_known(database: Database, embedder: Embedder, known: KnownSecrets) ->
 
 def forget_known(database: Database) -> None:
     """Delete the hashes of all known secrets. Raises OSError."""
-    _path_of(database).unlink(missing_ok=True)
-
-
-def _path_of(database: Database) -> Path:
-    return database.path.with_name(database.path.name + FILE_END)
+    path_of(database).unlink(missing_ok=True)
 
 
 def _find_places(database: Database, known: KnownSecrets) -> dict[bytes, list[tuple[Texts, StoredTexts]]]:
@@ -79,7 +56,7 @@ def _find_places(database: Database, known: KnownSecrets) -> dict[bytes, list[tu
     for kind in (TURNS, *TASK_TEXTS, *OTHER_TEXTS):
         for row in redactions.rows(database, kind):
             text = "\n".join(row.texts.values())
-            if are_all_fresh and not any(value in text for value in known.fresh):
+            if are_all_fresh and not has_escapes(text) and not any(value in text for value in known.fresh):
                 continue
             for hash_ in {hash_ for hash_, _ in known.find(text)}:
                 if len(places[hash_]) <= MOST_ROWS:  # more texts need not be held in memory

@@ -88,7 +88,8 @@ class Memory(MemoryReader):
             StoreFault: the database cannot be written; earlier batches stay.
         """
         from pastchats_memory.ingest.run import index
-        from pastchats_memory.maintenance.known_secrets import known_secrets_of, remove_known
+        from pastchats_memory.maintenance.known_secrets import remove_known
+        from pastchats_memory.store.known_secrets import known_secrets_of
 
         options = index_options(
             self._config or DEFAULTS._replace(database=self._database.path),
@@ -137,7 +138,7 @@ class Memory(MemoryReader):
     ) -> StoredTurn:  # fmt: skip
         """Store one turn, by default of the current project and time, as `ingest.live.store_turn` does."""
         from pastchats_memory.ingest.live import make_live_turn, store_turn
-        from pastchats_memory.maintenance.known_secrets import known_secrets_of
+        from pastchats_memory.store.known_secrets import known_secrets_of
 
         wanted = build_file_filter(self.config)
         turn = make_live_turn(role, content, conversation_id, event_id, None if project else str(Path.cwd()), timestamp)
@@ -307,8 +308,8 @@ class Memory(MemoryReader):
 
     def find_secrets(self, progress: Callable[[Progress], None] = lambda _: None) -> StoredSecrets:
         """Find stored rows with secrets by the rules of this release, and change nothing."""
-        from pastchats_memory.maintenance.known_secrets import known_secrets_of
         from pastchats_memory.maintenance.redact_stored import find_stored_secrets
+        from pastchats_memory.store.known_secrets import known_secrets_of
 
         with known_secrets_of(self._database):
             return find_stored_secrets(self._database, progress)
@@ -327,8 +328,8 @@ class Memory(MemoryReader):
             DeletionUnfinished: no row has them any more, but the file still does; the next command goes on.
             StoreFault: the database cannot be written; rows that were not reached are unchanged.
         """
-        from pastchats_memory.maintenance.known_secrets import known_secrets_of
         from pastchats_memory.maintenance.redact_stored import find_stored_secrets, redact_stored
+        from pastchats_memory.store.known_secrets import known_secrets_of
 
         with known_secrets_of(self._database):
             found = find_stored_secrets(self._database) if found is None else found
@@ -423,7 +424,7 @@ class Memory(MemoryReader):
 
         Private and excluded projects stay here. Raises MemoryFault, OSError.
         """
-        from pastchats_memory.maintenance.known_secrets import known_secrets_of
+        from pastchats_memory.store.known_secrets import known_secrets_of
         from pastchats_memory.sync import FolderAccess, synchronise
 
         limits = self._find_limits()

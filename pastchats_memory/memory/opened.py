@@ -150,8 +150,10 @@ class OpenedMemory:
     def store_notes(self) -> None:
         """Store what hooks gave to agents and still lies in their notes."""
         from pastchats_memory.memory.given_notes import store_notes
+        from pastchats_memory.store.known_secrets import known_secrets_of
 
-        store_notes(self._database)
+        with known_secrets_of(self._database):
+            store_notes(self._database)
 
     def fill_pending(self) -> None:
         """Embed a few texts that were stored without a model, if the model has answered in the last operation."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from pastchats_memory.redact.rule_files import read_patterns
+from pastchats_memory.redact.rules import Secret
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +31,10 @@ class DecodedPart:
         stretch = bisect_right(self._starts, at) - 1
         return self._places[stretch] + at - self._starts[stretch]
 
-    def span_in_original(self, start: int, end: int) -> tuple[int, int]:
-        """Return where a stretch of the view begins and ends in the original."""
-        return self._place_of(start), self._place_of(end - 1) + self._widths.get(end - 1, 1)
+    def place_in_original(self, secret: Secret) -> Secret:
+        """Return a secret of the view as it stands in the original."""
+        end = self._place_of(secret.end - 1) + self._widths.get(secret.end - 1, 1)
+        return secret._replace(start=self._place_of(secret.start), end=end)
 
 
 _ESCAPED = re.compile(
@@ -43,9 +45,14 @@ _JSON = {"n": "\n", "r": "\r", "t": "\t"}
 _ENTITIES = {"quot": '"', "apos": "'", "nbsp": " ", "lt": "<", "gt": ">", "amp": "&"}
 
 
+def has_escapes(text: str) -> bool:
+    """Return whether a text may have escapes of URLs, HTML or JSON."""
+    return "%" in text or "&" in text or "\\" in text
+
+
 def unescape_lines(text: str) -> Iterator[DecodedPart]:
     """Decode each line that has `%XX`, an HTML entity, or an escape of JSON, also of JSON in JSON."""
-    at = 0
+    at = 0 if has_escapes(text) else len(text)
     while first := _ESCAPED.search(text, at):
         start = text.rfind("\n", 0, first.start()) + 1
         at = text.find("\n", first.end())

@@ -5,7 +5,7 @@ One pass over the text finds the places of all keywords. A rule is tried only wh
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Generic, TypeVar
 
@@ -14,7 +14,6 @@ from ahocorasick_rs import BytesAhoCorasick, Implementation
 from pastchats_memory.redact.columns import COLUMNS
 from pastchats_memory.redact.commands import GRAMMARS, MANIFESTS
 from pastchats_memory.redact.decoding import (
-    DecodedPart,
     decode_base64,
     drop_invisible,
     find_long_runs,
@@ -99,7 +98,7 @@ def find_secrets(text: str, depth: int = 0) -> list[Secret]:
         secrets += find_whole_runs(text, runs)
     if "\n" in text:
         for view in join_wrapped_tokens(text):
-            secrets += _place_in_original(view, find_tokens(view.text))
+            secrets += map(view.place_in_original, find_tokens(view.text))
     if depth < DEEPEST:
         secrets += _find_encoded(text, runs, depth + 1)
     return secrets
@@ -141,17 +140,11 @@ def _lower_in_place(text: str) -> str:
 
 def _find_encoded(text: str, runs: list[int], depth: int) -> Iterator[Secret]:
     """Find secrets in the URLs, HTML, JSON and terminal output of a text, and in its runs of base64."""
-    if "%" in text or "&" in text or "\\n" in text or "\\u" in text:
-        for view in unescape_lines(text):
-            yield from _place_in_original(view, find_secrets(view.text, depth))
+    for view in unescape_lines(text):
+        yield from map(view.place_in_original, find_secrets(view.text, depth))
     if has_invisible(text):
         view = drop_invisible(text)
-        yield from _place_in_original(view, find_secrets(view.text, depth))
+        yield from map(view.place_in_original, find_secrets(view.text, depth))
     for start, end, decoded in decode_base64(text, runs):
         for secret in find_secrets(decoded, depth):
             yield Secret(start, end, secret.kind, secret.rank)
-
-
-def _place_in_original(view: DecodedPart, secrets: Iterable[Secret]) -> Iterator[Secret]:
-    for secret in secrets:
-        yield Secret(*view.span_in_original(secret.start, secret.end), secret.kind, secret.rank)

@@ -15,6 +15,7 @@ from hashlib import blake2b
 from pathlib import Path
 from secrets import token_bytes
 
+from pastchats_memory.redact.decoding import unescape_lines
 from pastchats_memory.redact.heuristics import has_letters_and_digits, is_unlike_words
 from pastchats_memory.redact.rules import Secret
 
@@ -101,6 +102,11 @@ class KnownSecrets:
         """Yield the places of the values that are to be removed from a text, with their hashes."""
         if not self.removed:
             return
+        yield from self._find(text)
+        for view in unescape_lines(text):
+            yield from ((hash_, view.place_in_original(secret)) for hash_, secret in self._find(view.text))
+
+    def _find(self, text: str) -> Iterator[tuple[bytes, Secret]]:
         words = {*_WORD.findall(text)}
         for value in {part for word in words for part in _list_parts(word) if has_letters_and_digits(part)}:
             if (hash_ := self._hash(value)) in self.removed:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import NamedTuple
 
+from pastchats_memory.redact.decoding import unescape_lines
 from pastchats_memory.redact.engine import MARK, find_secrets, find_tokens
 from pastchats_memory.redact.heuristics import is_mixed_secret
 from pastchats_memory.redact.known_secrets import known_secrets
@@ -84,6 +85,7 @@ def mark_secrets(text: str) -> Redaction:
 def _list_values(text: str, secrets: Iterable[Secret]) -> dict[str, str]:
     """Return the kinds of a text's secrets by their values, unless these are short or plain words."""
     kinds = {text[secret.start : secret.end]: secret.kind for secret in secrets}
+    kinds |= {view.text: kind for value, kind in kinds.items() for view in unescape_lines(value)}
     return {
         value: kind
         for value, kind in kinds.items()
@@ -92,12 +94,20 @@ def _list_values(text: str, secrets: Iterable[Secret]) -> dict[str, str]:
 
 
 def _find_copies(text: str, values: Mapping[str, str]) -> list[Secret]:
-    """Return where the values of a text's secrets stand, there and elsewhere."""
+    """Return where the values of a text's secrets stand, there and elsewhere, also with escapes."""
+    if not values:
+        return []
+    views = [view for view in unescape_lines(text) if any(value in view.text for value in values)]
     return [
-        Secret(found.start(), found.end(), kind, COPY_RANK)
-        for value, kind in islice(values.items(), MOST_COPIED)
-        for found in re.finditer(re.escape(value), text)
+        *_find_values(text, values),
+        *(view.place_in_original(copy) for view in views for copy in _find_values(view.text, values)),
     ]
+
+
+def _find_values(text: str, values: Mapping[str, str]) -> Iterator[Secret]:
+    for value, kind in islice(values.items(), MOST_COPIED):
+        for found in re.finditer(re.escape(value), text):
+            yield Secret(found.start(), found.end(), kind, COPY_RANK)
 
 
 def mark_tokens(text: str) -> str:

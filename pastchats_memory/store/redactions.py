@@ -57,8 +57,9 @@ OTHER_TEXTS = (
     Texts("runs", ("id",), json=("inputs", "answer")),
     Texts("project_folders", ("folder",), ("project",), ("folder",)),
     Texts("forgettings", ("id",), json=("selector",)),
+    Texts("recalled", ("id",), ("content",)),
 )
-"""Tables with text besides turns and tasks: files, runs, folders and forgettings."""
+"""Tables with text besides turns and tasks: files, runs, folders, forgettings and what hooks gave."""
 
 
 class StoredTexts(NamedTuple):

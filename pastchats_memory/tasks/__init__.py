@@ -20,7 +20,7 @@ from pastchats_memory.store.tasks import task_text, without_forgotten
 from pastchats_memory.store.tombstones import Tombstones
 from pastchats_memory.tasks.ask import TaskAnswer, answer_question, find_named_tasks
 from pastchats_memory.tasks.capture import CaptureDecision, CaptureResult, capture_task
-from pastchats_memory.tasks.edit import EVERY_TASK, PART_TABLES, TaskEditor
+from pastchats_memory.tasks.edit import EVERY_TASK, PART_TABLES, TaskEditor, without_known_secrets
 from pastchats_memory.tasks.prior_work import PriorWork, ResolvedTask, check_prior_work, find_resolved_tasks
 from pastchats_memory.tasks.similarity import (
     MIN_PAIR_SCORE,
@@ -120,6 +120,7 @@ class TaskMemory(TaskEditor):
         task = task_rows.with_parts(self._database, self._read(task_id))
         return task, next((one for one in task.attachments if f"a:{one.id}" == id_), None)
 
+    @without_known_secrets
     def capture(self, text: str, project: str, decide: Callable[[SimilarTask], CaptureDecision]) -> CaptureResult:
         """Store a text as a task or as a comment on a similar one; see `tasks.capture.capture_task`."""
         self._fill_pending()

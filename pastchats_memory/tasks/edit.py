@@ -2,10 +2,11 @@
 
 import hashlib
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import NamedTuple
+from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from pastchats_memory.embed import Embedder
 from pastchats_memory.errors import InputMissing, UsageFault
@@ -29,6 +30,9 @@ from pastchats_memory.text.encoding import utf8
 from pastchats_memory.text.timestamps import current_time
 from pastchats_memory.text.tracker_words import is_status, priority_of, status_of
 
+E = TypeVar("E", bound="TaskEditor")
+P = ParamSpec("P")
+T = TypeVar("T")
 MAX_ATTACHMENT_SIZE = 64 << 20
 """Bytes."""
 PART_TABLES = {COMMENT: "task_comments", ATTACHMENT: "task_attachments"}
@@ -98,6 +102,19 @@ def sanitize(text: str) -> str:
     return redact(utf8(text).replace("\0", "").replace("\r\n", "\n").strip()).text
 
 
+def without_known_secrets(write: Callable[Concatenate[E, P], T]) -> Callable[Concatenate[E, P], T]:
+    """Let a method of an editor remove what other texts have shown to be a secret."""
+
+    @wraps(write)
+    def run(self: E, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        from pastchats_memory.store.known_secrets import known_secrets_of  # it loads words of rules
+
+        with known_secrets_of(self._database):
+            return write(self, *args, **kwargs)
+
+    return run
+
+
 class TaskEditor:
     """Create, change and delete tasks; each method is one transaction, unless it says otherwise."""
 
@@ -140,6 +157,7 @@ class TaskEditor:
             raise UsageFault(f"{name} names {len(found)} tasks", f"Use the whole key: {keys}.")
         return found[0]
 
+    @without_known_secrets
     def add(self, change: Change, depends: Sequence[str] = (), key: str | None = None) -> StoredTask:
         """Create a task and return it.
 
@@ -190,6 +208,7 @@ class TaskEditor:
             sources.remember_folders(self._database, {viewpoint.folder: viewpoint.project})
         return self.open_writer(embedded).store(filed)[0]
 
+    @without_known_secrets
     def update(self, name: str, change: Change) -> StoredTask:
         """Change fields of a task and return it. Raises UsageFault."""
         time = current_time()
@@ -235,6 +254,7 @@ class TaskEditor:
         """Link two related tasks inside the caller's transaction."""
         self._link(id_, "related", other)
 
+    @without_known_secrets
     def comment(self, name: str, content: str, author: str = "") -> StoredTask:
         """Add a comment to a task and return the task. Raises UsageFault."""
         comment = Comment(sanitize(content), sanitize(author), current_time())
@@ -254,6 +274,7 @@ class TaskEditor:
         set_fields(self._database, id_, {"updated_at": comment.created_at})
         writer.texts.refresh(id_)
 
+    @without_known_secrets
     def attach(self, name: str, path: Path) -> StoredTask:
         """Attach a file to a task and return the task. Raises InputMissing, UsageFault."""
         attachment = read_attachment(path)

@@ -1,5 +1,6 @@
 """A value that one text shows to be a secret is removed from the other texts of the memory, too."""
 
+import json
 import os
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from program import Program, write_messages
 from pastchats_memory import Memory
 from pastchats_memory.maintenance.known_secrets import MOST_FRESH, MOST_ROWS
 from pastchats_memory.redact.known_secrets import MOST_VALUES, KnownSecrets
+from pastchats_memory.store.recalled import Given, add
 
 PASSWORD = "kf83-Qzzt-19xx"  # noqa: S105 - nobody's
 SHOWN = ("user", f"The database password is {PASSWORD}.")
@@ -165,5 +167,40 @@ def test_many_secrets_of_one_run_are_removed_like_one(program: Program) -> None:
     write_messages(program.home / "history" / "a.jsonl", *UNSHOWN)
     many = "\n".join(f"password: kf83-Qzzt-{number}xy" for number in range(2 * MOST_FRESH))
     write_messages(program.home / "history" / "b.jsonl", SHOWN, ("user", many))
+    assert program("index", "history").status == 0
+    assert is_gone(program)
+
+
+@pytest.mark.promise("secrets", "A known secret is removed from tasks, comments and files that you add afterwards.")
+def test_a_task_made_by_hand_afterwards_loses_the_secret(program: Program) -> None:
+    write_messages(program.home / "history" / "shown.jsonl", SHOWN)
+    assert program("index", "history").status == 0
+    (program.home / "history" / "notes.txt").write_text(f"Use {PASSWORD} there.")
+    assert program("task", "add", f"Rotate {PASSWORD}", "--tag", PASSWORD, "--key", "T-9").status == 0
+    assert program("task", "update", "T-9", "--description", f"{PASSWORD} is old").status == 0
+    assert program("task", "comment", "T-9", f"Is {PASSWORD} gone?").status == 0
+    assert program("task", "attach", "T-9", "history/notes.txt").status == 0
+    assert program("capture", f"Rotate {PASSWORD} on the kiln box", "--yes").status == 0
+    assert is_gone(program)
+
+
+def test_a_known_secret_is_removed_where_a_text_escapes_it(program: Program) -> None:
+    password = "Grüße-9140-Übung"  # noqa: S105 - nobody's
+    for order in (("shown", "escaped"), ("escaped", "shown")):
+        for name in order:
+            text = f"The relay password is {password}." if name == "shown" else f"stdout: {json.dumps(password)}"
+            write_messages(program.home / order[0] / f"{name}.jsonl", ("user", text))
+            assert program("index", order[0]).status == 0
+    assert "9140" not in program("search", "stdout", "--json").stdout
+
+
+def test_what_hooks_gave_to_an_agent_loses_a_secret_that_is_shown_later(program: Program) -> None:
+    write_messages(program.home / "history" / "a.jsonl", ("user", f"Which hash does {PASSWORD} have?"))
+    assert program("index", "history").status == 0
+    with Memory.open(program.database) as memory:
+        add(
+            memory._database, [Given("n", "2026-01-01T00:00:00Z", "claude-code", "recall", "s", f"> user / {PASSWORD}")]
+        )
+    write_messages(program.home / "history" / "b.jsonl", SHOWN)
     assert program("index", "history").status == 0
     assert is_gone(program)

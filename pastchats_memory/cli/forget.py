@@ -48,7 +48,7 @@ def _check(*, listed: bool, undo: str | None, **by: Any) -> None:
 
 @ask_memory("forget", check=_check)
 @click.option("--id", "ids", metavar="ID", multiple=True, help="12, t:KEY, c:5 or a:7; repeatable.")
-@click.option("--conversation", metavar="ID", help="A conversation, by its own id.")
+@click.option("--conversation", metavar="ID", help="A conversation, by its own id, as `show --conversation` prints it.")
 @click.option("--source", metavar="PATH", help="A file or folder, whether it is still there or not.")
 @questions.project
 @questions.since

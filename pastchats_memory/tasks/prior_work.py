@@ -136,7 +136,7 @@ def check_prior_work(
     episodes = find_similar_episodes(database, session, task_query, related)
     work = decide_verdict(tasks, episodes, extract_subject(task_query.text), project)
     if work.verdict == "new" and (end := _find_end_of_thread(database, task_query.text, related)):
-        reason = f"It was asked before, outcome {end.outcome}: id {end.id}."
+        reason = f"A conversation asked for it, outcome {end.outcome}: id {end.id}."
         work = PriorWork("asked_before", reason, work.results[: MAX_RESULTS - 1], (end,))
     cited = cite_attempts(database, work.episodes)
     return replace(work, episodes=tuple(cited[attempt.id] for attempt in work.episodes), warnings=session.warnings)
@@ -310,7 +310,7 @@ def _judge_episode(episode: PriorEpisode) -> tuple[Verdict, str, tuple[Attempt, 
     if attempt.outcome == "failed":
         shown = (attempt,) if episode.refuted_by is None else (attempt, episode.refuted_by)
         return "failed_before", f"A conversation about it ended in failure (id {attempt.id}).", shown
-    return "asked_before", f"It was asked before, outcome {attempt.outcome}: id {attempt.id}.", (attempt,)
+    return "asked_before", f"A conversation asked for it, outcome {attempt.outcome}: id {attempt.id}.", (attempt,)
 
 
 def judge_task(task: StoredTask, project: str | None = None) -> tuple[Verdict, str]:

@@ -174,7 +174,7 @@ def _render_entry_sources(memory: RecallEntry) -> str:
         is_near = (
             hit.source_path == first.source_path and hit.source_line is not None and not note_citation(hit.citation)
         )
-        place = f"line {hit.source_line}" if is_near else format_citation(hit)
+        place = f"line {hit.source_line}" if is_near else _render_place(hit, has_turn=True)
         matched = f"; matched: {place} · id {escape_name(hit.id)}"
     return f"{source} · id {escape_name(first.id)}{matched}{resume}"
 

@@ -51,7 +51,7 @@ def test_a_conversation_with_unknown_outcome_was_asked_before(program) -> None:
     assert program("index", "history").status == 0
     run = program("check-prior-work", WISH)
     assert run.status == 0
-    assert run.stdout.startswith("Asked before: It was asked before, outcome unknown: id 1.")
+    assert run.stdout.startswith("Asked before: A conversation asked for it, outcome unknown: id 1.")
 
 
 HARBOUR = (

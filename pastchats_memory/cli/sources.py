@@ -9,6 +9,7 @@ from pastchats_memory.cli.asking import CommandResult, give_result, make_command
 from pastchats_memory.cli.output import counted, echo_json, emit_json, table
 from pastchats_memory.config import from_home, load
 from pastchats_memory.errors import InputMissing, UsageFault
+from pastchats_memory.formats.base.source import NotText, SourceFile
 from pastchats_memory.formats.registry import FormatReport, detect_format, report_formats
 from pastchats_memory.ingest.overview import SourceReport
 from pastchats_memory.memory.indexing import find_environment, find_histories, list_sources
@@ -90,7 +91,6 @@ def formats(expected: Path | None, as_json: bool) -> int:
 
 
 def _dump_expected(path: Path) -> str:
-    from pastchats_memory.formats.base.source import NotText, SourceFile
     from pastchats_memory.formats.testing import dump_expected  # only authors of formats ask
 
     try:

@@ -18,6 +18,7 @@ from pastchats_memory.memory import Memory, questions
 from pastchats_memory.memory.projects import find_current_project, resolve_project
 from pastchats_memory.model import TYPES, StoredTask
 from pastchats_memory.tasks.edit import Change
+from pastchats_memory.text.dates import parse_time
 from pastchats_memory.text.display import escape_name, sanitise
 from pastchats_memory.views.answers.search import build_search
 from pastchats_memory.views.answers.tasks import TaskBody
@@ -51,8 +52,6 @@ def _fields(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _change(*, title: str | None, due: str | None, **fields: Any) -> Change:
     """Return the change that the arguments of a command describe. Raises UsageFault for a wrong one."""
-    from pastchats_memory.text.dates import parse_time  # a list of tasks needs no dates
-
     return Change(
         title=title,
         description=fields["description"], type=fields["type_"], status=fields["status"], priority=fields["priority"],

@@ -12,6 +12,7 @@ import orjson
 from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, ask_memory, give_result, list_examples
 from pastchats_memory.cli.output import bar, counted, table
+from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
 from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line
@@ -44,7 +45,6 @@ def try_(_db: str | None, folder: Path, *, is_stopped: bool) -> CommandResult:
 
     It is for a try: it listens on a socket of this computer, without passwords. It runs until --stop.
     """
-    from pastchats_memory.embed.packaged import PackagedEmbedder
     from pastchats_memory.team.trial import start_trial, stop_trial
 
     place = folder.expanduser().absolute()

@@ -22,6 +22,8 @@ from pastchats_memory.memory import requests
 from pastchats_memory.memory.indexing import build_file_filter, index_options
 from pastchats_memory.memory.opened import DEFAULTS
 from pastchats_memory.memory.reader import MemoryReader
+from pastchats_memory.store import task_rows, turns
+from pastchats_memory.store.atomic_file import partial_file, replace_file, write_lines
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.sources import meta
 from pastchats_memory.store.tombstones import forgettings
@@ -403,7 +405,6 @@ class Memory(MemoryReader):
             StoreFault: it cannot be read, or the new one cannot be written; the file is unchanged.
         """
         from pastchats_memory.maintenance.health import RepairReport, rebuild_derived
-        from pastchats_memory.store.atomic_file import partial_file, replace_file
         from pastchats_memory.store.recover import recover
 
         config = load()
@@ -483,14 +484,10 @@ class Memory(MemoryReader):
 
         The file gets its name once it is complete. Raises UsageFault.
         """
-        from pastchats_memory.store.atomic_file import write_lines
-
         return write_lines(Path(file), self._database.path, lines, force=force)
 
     def count_hidden(self) -> tuple[int, int]:
         """Return the number of turns and of tasks that are hidden here, as they are private."""
-        from pastchats_memory.store import task_rows, turns
-
         database = self._hide_private()
         return (
             turns.count(self._database) - turns.count(database),

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pastchats_memory.config import Config, load, own_places
+from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.text.encoding import utf8
 
@@ -80,7 +81,6 @@ def survey_histories(config: Config, histories: Sequence[History]) -> Forecast:
 
     The packaged model times the estimate: nothing may leave this machine before the user agrees.
     """
-    from pastchats_memory.embed.packaged import PackagedEmbedder
     from pastchats_memory.ingest.dry_run import survey_at
 
     options = index_options(config, None)

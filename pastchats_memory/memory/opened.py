@@ -17,6 +17,7 @@ from pastchats_memory.memory import requests
 from pastchats_memory.memory.indexing import build_file_filter
 from pastchats_memory.model import Filters, Item
 from pastchats_memory.model.ids import number_of
+from pastchats_memory.store import turns
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.store.errors import HINT_DAMAGED
 from pastchats_memory.store.inserted import adopt_inserted
@@ -210,8 +211,6 @@ class OpenedMemory:
 
     def _find_item(self, id_: str) -> Item | None:
         """Return the turn or note if it is visible here, else None."""
-        from pastchats_memory.store import turns
-
         if (number := number_of(id_)) is None:
             raise UsageFault(f"{id_!r} is not an id", "Use an id from the output of search or recall, such as 12.")
         return next(iter(turns.items(self._hide_private(), [number])), None)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from pastchats_memory.errors import UsageFault
+from pastchats_memory.files.project import project_at
 from pastchats_memory.text.encoding import utf8
 
 
@@ -30,6 +31,4 @@ def resolve_project(name: str | None) -> str | None:
 
 def project_of_folder(folder: str) -> str:
     """Return the name of the project that a folder belongs to."""
-    from pastchats_memory.files.project import project_at
-
     return utf8(project_at(folder))

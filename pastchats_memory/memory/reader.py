@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pastchats_memory.embed.tokenizer import TokenCounter
-from pastchats_memory.episodes.cite import cite_hits, cite_items
+from pastchats_memory.episodes.cite import cite_hits, cite_items, verify
+from pastchats_memory.episodes.load import load_outcome
 from pastchats_memory.episodes.successors import mark_superseded
+from pastchats_memory.episodes.titles import name_conversation, name_episode, name_hits
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.fields import OUTCOMES
 from pastchats_memory.memory import requests
@@ -20,9 +22,11 @@ from pastchats_memory.model import OPEN, Filters, Hit, Hits, Item, Place
 from pastchats_memory.model import TYPES as TASK_TYPES
 from pastchats_memory.model.episodes import ShownItem
 from pastchats_memory.model.ids import canonical_id, is_team_id, leads_to_task, number_of
-from pastchats_memory.search.hits import add_snippet
+from pastchats_memory.search.hits import add_snippet, turn_hit
+from pastchats_memory.search.missing_rows import describe_running, explain_empty
 from pastchats_memory.search.pipeline import search, search_with_terms
 from pastchats_memory.search.request import EVEN_BALANCE, Request
+from pastchats_memory.store import outcomes, sources, turns
 from pastchats_memory.text.encoding import utf8
 
 if TYPE_CHECKING:
@@ -235,8 +239,6 @@ class MemoryReader(OpenedMemory):
         Empty if there is no such item. With `whole`, the part of the item's text that is not stored is read from its source.
         If no source has it any more, the text says where it was cut.
         """
-        from pastchats_memory.store import turns
-
         if is_team_id(id_):
             from pastchats_memory.memory.team_copy import load_team_items
 
@@ -299,14 +301,10 @@ class MemoryReader(OpenedMemory):
 
     def name_conversation(self, project: str, conversation_id: str) -> str:
         """Return the title of a conversation, as `episodes.titles.name_conversation` does."""
-        from pastchats_memory.episodes.titles import name_conversation
-
         return name_conversation(self._hide_private(), project, conversation_id)
 
     def name_hits(self, hits: Iterable[Hit]) -> dict[str, str]:
         """Return the title of each hit by its id."""
-        from pastchats_memory.episodes.titles import name_hits
-
         return name_hits(self._hide_private(), hits)
 
     def find_source(self, id_: str) -> Place | None:
@@ -340,12 +338,12 @@ class MemoryReader(OpenedMemory):
         """
         from pastchats_memory.episodes.resumption import ResumableTurn, find_command_lines
 
-        turns = (
+        resumable = (
             (str(one.id), ResumableTurn.of_hit(one) if isinstance(one, Hit) else ResumableTurn.of_item(one))
             for one in found
             if not one.author and (isinstance(one, Item) or one.task is None)
         )
-        return find_command_lines(self._database, turns)
+        return find_command_lines(self._database, resumable)
 
     def where(self) -> Packet | None:
         """Return where the last session in the present folder stopped; None if nothing is known."""
@@ -361,7 +359,6 @@ class MemoryReader(OpenedMemory):
         `id_` is the id of the conversation or of one of its turns; None stands for the last session in the present folder.
         """
         from pastchats_memory.recall.packet import HANDOFF, fit_packet, load_packet
-        from pastchats_memory.store import turns
 
         project = find_current_project()
         with self._open_snapshot(project) as database:
@@ -411,15 +408,11 @@ class MemoryReader(OpenedMemory):
 
         With `source`, only text from this file or from below this folder is checked, which may be gone.
         """
-        from pastchats_memory.episodes.cite import verify
-
         filters = requests.build_filters(project=project)
         return verify(self._hide_private(), filters, () if source is None else requests.source_paths(source), progress)
 
     def outcome(self, item: Item) -> Outcome:
         """Return the outcome of a shown item's episode, with the lines that show it."""
-        from pastchats_memory.episodes.load import load_outcome
-
         if item.team_id:
             from pastchats_memory.memory.team_copy import load_team_outcome
 
@@ -431,8 +424,6 @@ class MemoryReader(OpenedMemory):
 
         A turn whose episode was not derived yet is left out. The team's turns bring theirs.
         """
-        from pastchats_memory.store import outcomes, turns
-
         hits = list(hits)
         shared = {hit.id: str(hit.metadata["outcome"]) for hit in hits if hit.author and "outcome" in hit.metadata}
         with self._database.snapshot():
@@ -448,7 +439,6 @@ class MemoryReader(OpenedMemory):
         The project None means all.
         """
         from pastchats_memory.episodes.lessons import find_lessons
-        from pastchats_memory.search.missing_rows import explain_empty
 
         filters = requests.build_filters(project=project, outcome="failed,mixed,worked")
         late = self._catch_up_outcomes(filters)
@@ -491,7 +481,6 @@ class MemoryReader(OpenedMemory):
         `most_episodes` are read at most, the newest.
         """
         from pastchats_memory.episodes.history import MAX_EPISODES, list_days, move_to_newest
-        from pastchats_memory.search.missing_rows import explain_empty
 
         filters = requests.build_span_filters(when, since, until, project)
         late = self._catch_up_outcomes(filters._replace(outcomes=OUTCOMES))
@@ -508,7 +497,6 @@ class MemoryReader(OpenedMemory):
     ) -> Digest:  # fmt: skip
         """Return what was worked on in a span, what worked, what is open, and what was decided."""
         from pastchats_memory.episodes.history import make_digest, move_to_newest
-        from pastchats_memory.search.missing_rows import explain_empty
 
         filters = requests.build_span_filters(when, since, until, project)
         late = self._catch_up_outcomes(filters._replace(outcomes=OUTCOMES))
@@ -523,7 +511,6 @@ class MemoryReader(OpenedMemory):
     def load_recent(self, limit: int = 24) -> Recent:
         """Return the newest sessions, what is open among them, and how far an index run is."""
         from pastchats_memory.episodes.history import load_recent
-        from pastchats_memory.search.missing_rows import describe_running
 
         self._catch_up_outcomes(Filters(outcomes=OUTCOMES))
         with self._open_snapshot() as database:
@@ -531,18 +518,12 @@ class MemoryReader(OpenedMemory):
 
     def list_recent(self, limit: int = 20, *, project: str | None = None, format: str | None = None) -> list[Hit]:  # noqa: A002 - the name in every output
         """Return the newest prompt of each of the newest conversations."""
-        from pastchats_memory.search.hits import turn_hit
-        from pastchats_memory.store import turns
-
         filters = requests.build_filters(project=project, format=format)
         self._catch_up_outcomes(filters._replace(outcomes=OUTCOMES))
         return [turn_hit(item) for item in turns.list_recent(self._hide_private(), filters, limit)]
 
     def list_solved(self, project: str, limit: int = 20) -> list[str]:
         """Return titles for what is known to have worked in a project: of conversations, then of episodes, the newest first."""
-        from pastchats_memory.episodes.titles import name_conversation, name_episode
-        from pastchats_memory.store import outcomes
-
         self._catch_up_outcomes(Filters(outcomes=OUTCOMES))
         database = self._hide_private()
         known = outcomes.latest_known(database, project, limit)
@@ -552,20 +533,14 @@ class MemoryReader(OpenedMemory):
 
     def list_formats(self) -> list[str]:
         """Return the formats of the files that were read, the most frequent first."""
-        from pastchats_memory.store import sources
-
         return sources.list_formats(self._database)
 
     def list_projects(self) -> list[ProjectTurns]:
         """Return the projects that may be shown here, the one with the newest turn first."""
-        from pastchats_memory.store import turns
-
         return turns.list_projects(self._hide_private())
 
     def tally_outcomes(self, project: str | None = None) -> list[Tally]:
         """Count the episodes of each day by outcome, of one project or of all."""
-        from pastchats_memory.store import outcomes
-
         self._catch_up_outcomes(Filters(outcomes=OUTCOMES))
         return outcomes.tally(self._hide_private(), project)
 
@@ -612,7 +587,6 @@ class MemoryReader(OpenedMemory):
         The project None means all. With `outcome` or `judged`, other episodes are listed instead.
         """
         from pastchats_memory.episodes.judge import list_episodes
-        from pastchats_memory.search.missing_rows import explain_empty
 
         filters = requests.build_filters(
             project=project, outcome=outcome or (",".join(OUTCOMES) if judged else "unknown")

@@ -9,8 +9,15 @@ from collections.abc import Iterator, Sequence
 from pastchats_memory.formats.base.agent import AgentSession, Items
 from pastchats_memory.formats.base.chat_messages import PICTURES, blocks_of, calls_of, parse_output, results_of
 from pastchats_memory.formats.base.format import Format
-from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo, count_images, texts_of
-from pastchats_memory.formats.base.session_names import NAMELESS, session_name
+from pastchats_memory.formats.base.session import (
+    NAMELESS,
+    Position,
+    SessionBuilder,
+    SessionInfo,
+    count_images,
+    session_name,
+    texts_of,
+)
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tags import without_thoughts
 from pastchats_memory.formats.base.tools import ToolResult

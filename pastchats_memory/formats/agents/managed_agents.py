@@ -5,8 +5,7 @@ Source: https://platform.claude.com/docs/en/managed-agents/reference
 
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import CERTAIN, Format
-from pastchats_memory.formats.base.session import Position, SessionInfo, texts_of
-from pastchats_memory.formats.base.session_names import session_name
+from pastchats_memory.formats.base.session import Position, SessionInfo, session_name, texts_of
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, text_of

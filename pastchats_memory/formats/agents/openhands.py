@@ -14,8 +14,7 @@ from pathlib import Path
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.format import CERTAIN, Companions, Format, resume_with
-from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of, texts_of
-from pastchats_memory.formats.base.session_names import session_name
+from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of, session_name, texts_of
 from pastchats_memory.formats.base.sibling_files import is_sibling, read_sibling_field
 from pastchats_memory.formats.base.source import Record, SourceFile
 from pastchats_memory.formats.base.tools import ToolResult, parse_printed

@@ -7,6 +7,7 @@ answer, and the choice of results that are worth a row are the same for every ag
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import TypeVar
 from urllib.parse import unquote, urlparse
 
@@ -24,6 +25,8 @@ from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 Row = Turn | Task | Unreadable | Checkpoint
 """What a reader of sessions yields."""
 LONGEST_PATH = 1000
+NAMELESS = frozenset({"messages", "history", "chat", "conversation", "session", "log", "transcript", "events"})
+"""Names of files, and keys of lists, that say what they hold rather than which session it is."""
 Item = TypeVar("Item", bound=Record | Element)
 
 _SEPARATOR = re.compile(r"[/\\]")
@@ -221,6 +224,13 @@ class SessionBuilder:
         self._is_open = snapshot.get("is_open") is True
         for call_id, call in mapping_of(snapshot.get("calls")).items():
             self._calls[call_id] = tools.call_from_json(call)
+
+
+def session_name(path: Path) -> str:
+    """Return a name for a session without an id: its file's or folder's. Documents of one name may lie in many folders."""
+    if path.stem in NAMELESS and path.parent.name:
+        return path.parent.name
+    return path.stem if path.suffix == ".jsonl" else f"{path.parent.name}/{path.stem}"
 
 
 def read_items(

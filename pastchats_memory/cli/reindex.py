@@ -9,7 +9,7 @@ from pastchats_memory.episodes.derive import Derived
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
 from pastchats_memory.store.vectors.reindex import ReindexReport
-from pastchats_memory.views.answers.reindex import ReindexBody
+from pastchats_memory.views.answers.database import ReindexBody
 from pastchats_memory.views.to_json import to_json
 
 

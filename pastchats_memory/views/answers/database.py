@@ -3,14 +3,23 @@
 from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
+from pastchats_memory.episodes.derive import Derived
 from pastchats_memory.fields import Flat, Shown, answer, one_of
 from pastchats_memory.maintenance.health import HealthCheck, Status
 from pastchats_memory.maintenance.redact_stored import RedactReport
 from pastchats_memory.store.backup import Counts
+from pastchats_memory.store.vectors.reindex import ReindexReport
 from pastchats_memory.views.answers.listing import ONE, Listing
 
 STATUS = Listing("status/1", "Output of `status --json`.", Status, ONE)
 DOCTOR = Listing("doctor/1", "Output of `doctor --json`.", HealthCheck, {"minItems": 1})
+
+
+@answer("reindex/1")
+class ReindexBody(NamedTuple):
+    """Output of `reindex --embeddings --json` and `reindex --outcomes --json`."""
+
+    results: Annotated[Sequence[ReindexReport | Derived], ONE]
 
 
 @answer("redact/1")

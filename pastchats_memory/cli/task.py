@@ -187,7 +187,8 @@ def export(file: Path | None, force: bool, db: str | None) -> int:
     options.interrupt_in_order()
     with options.open_memory(db) as memory:
         number = put_out(memory.tasks, "task", file, force=force)
-        if unseen := memory.tasks.count_hidden():
+        _, unseen = memory.count_hidden()
+        if unseen:
             warn([f"{counted(unseen, 'task')} of private projects left out: export from inside them"])
     return DONE if number else NOTHING
 

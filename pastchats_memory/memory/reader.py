@@ -28,6 +28,7 @@ from pastchats_memory.search.pipeline import search, search_with_terms
 from pastchats_memory.search.request import EVEN_BALANCE, Request
 from pastchats_memory.store import outcomes, sources, turns
 from pastchats_memory.text.encoding import utf8
+from pastchats_memory.text.stored_text import LEFT_OUT_KEY
 
 if TYPE_CHECKING:
     from datetime import date
@@ -247,7 +248,12 @@ class MemoryReader(OpenedMemory):
             return []
         database = self._hide_private()
         shown = cite_items(database, turns.conversation_around(database, item, neighbours))
-        return [_with_whole_text(one) if whole and one.id == item.id else one for one in shown]
+        if whole and LEFT_OUT_KEY in item.metadata:
+            from pastchats_memory.ingest.source_text import read_whole_text  # imports every format
+
+            if (text := read_whole_text(item)) is not None:
+                shown = [one._replace(content=text) if one.id == item.id else one for one in shown]
+        return shown
 
     def read_calls(self, id_: str) -> tuple[RecordedCall, ...] | None:
         """Return the tool calls of a turn as its source has them; None without such a turn or source."""
@@ -722,15 +728,3 @@ class MemoryReader(OpenedMemory):
     def _default(self, key: str, number: float | None) -> float | None:
         configured: float | None = getattr(self.config, key)
         return configured if number is None else number
-
-
-def _with_whole_text(item: Item) -> Item:
-    """Return an item with the part of its text that is not stored, if a source has it."""
-    from pastchats_memory.text.stored_text import LEFT_OUT_KEY
-
-    if LEFT_OUT_KEY not in item.metadata:
-        return item
-    from pastchats_memory.ingest.source_text import read_whole_text  # imports every format
-
-    text = read_whole_text(item)
-    return item if text is None else item._replace(content=text)

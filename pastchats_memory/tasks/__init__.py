@@ -197,10 +197,6 @@ class TaskMemory(TaskEditor):
         """Return the number of tasks, including hidden ones."""
         return task_rows.count(self._database.hide(()))
 
-    def count_hidden(self) -> int:
-        """Return the number of tasks of private projects that are hidden here."""
-        return self.count() - task_rows.count(self._database)
-
     def import_lines(self, lines: Iterable[str]) -> dict[str, int]:
         """Store exported tasks, all or none.
 

@@ -103,10 +103,8 @@ def _find_embedder(name: str, settings: ModelSettings, version: str, *, may_fetc
 def require_model_name(name: str, settings: ModelSettings) -> None:
     """Load a model that a new database is to have, and embed a word with it.
 
-    The packaged model and endpoints are not tried: their names are right, and they may work later.
-
-    Raises:
-        ModelUnavailable: the name is wrong, its files cannot be used, or they cannot be fetched.
+    The packaged model and endpoints are not tried: their names are right, and they may work later. Raises ModelUnavailable
+    if the name is wrong, or its files cannot be used or fetched.
     """
     from pastchats_memory.embed.openai import EndpointEmbedder
 

@@ -81,8 +81,7 @@ def judge(database: Database, item: Item, verdict: str, because: str | None) -> 
 def withdraw_judgement(database: Database, item: Item) -> tuple[Sheet, tuple[str, ...]]:
     """Let the rules decide again on the item's episode; return the episode, and warnings.
 
-    Raises:
-        UsageFault: the item has no outcome, or is gone.
+    Raises UsageFault if the item has no outcome, or is gone.
     """
     with database.transaction():
         episode, _ = _read_episode(database, item)

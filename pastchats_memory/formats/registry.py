@@ -43,11 +43,7 @@ SHORT_NAMES = {"gemini": "gemini-cli", "qwen": "qwen-code", "copilot": "copilot-
 
 @cache
 def load_format(name: str) -> Format:
-    """Return a format by its name or a short name, without loading the others.
-
-    Raises:
-        UsageFault: there is none of this name.
-    """
+    """Return a format by its name or a short name, without loading the others. Raises UsageFault if there is none."""
     name = SHORT_NAMES.get(name, name)
     if name in BUILT_IN:
         found: Format = load(BUILT_IN[name])

@@ -81,8 +81,7 @@ def check_damaged(format_: Format, path: Path, scratch: Path) -> None:
 def check_growing(format_: Format, path: Path, scratch: Path, first: int = 1) -> int:
     """Check that a file cut after any line from `first` on gives, once it is complete again, the rows of the whole file.
 
-    Returns:
-        How often the format resumed; 0 for a format that yields no checkpoint.
+    Return how often the format resumed; 0 for a format that yields no checkpoint.
     """
     lines = path.read_bytes().splitlines(keepends=True)
     copy = scratch / path.name

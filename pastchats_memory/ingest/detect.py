@@ -111,10 +111,8 @@ def suggest_map(source: SourceFile, format_: Format | None) -> str | None:
 def require_records(found: Sequence[Candidate], known: Mapping[str, SourceState], options: IndexOptions) -> None:
     """Require that some file has records with the keys of the user's map.
 
-    A map by which one of the files was read before is not checked again, so `--watch` outlives a deleted file.
-
-    Raises:
-        UsageFault: no file has such records; the message names a key that none has, and keys that are there.
+    A map by which one of the files was read before is not checked again, so `--watch` outlives a deleted file. Raises
+    UsageFault if no file has such records; the message names a key that none has, and keys that are there.
     """
     key_map, named = options.read_as.key_map, options.read_as.to_json()
     if key_map is None or any(one.name in known and known[one.name].read_as == named for one in found):

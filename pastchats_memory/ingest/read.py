@@ -17,8 +17,7 @@ from pastchats_memory.text.recall_block import JUDGE_MARK, strip_recall_blocks
 def read_turns(source: SourceFile, format_: Format, file: OpenFile, options: IndexOptions) -> Iterator[Turn]:
     """Yield the clean turns of a file; its tasks, checkpoints and unreadable lines go into `file`.
 
-    Raises:
-        CannotResume: before the first turn, if the file does not continue what was read of it.
+    Raises CannotResume before the first turn, if the file does not continue what was read of it.
     """
     try:
         for item in format_.read(source):

@@ -45,8 +45,7 @@ def read_rows(
 ) -> Iterator[Prompt]:
     """Read, clean, identify and redact the turns of a file, without those of excluded projects.
 
-    Raises:
-        CannotResume: before the first row, if the file does not continue what was read of it.
+    Raises CannotResume before the first row, if the file does not continue what was read of it.
     """
     name = file.plan.candidate.name
     before: IdentifiedTurn | None = None

@@ -149,8 +149,7 @@ def check_health(database: Database, embedder: Embedder) -> list[HealthCheck]:
 def rebuild_derived(database: Database, embedder: Embedder) -> int:
     """Rebuild what is derived from recovered rows: vectors, which may be pending, task texts, both engines.
 
-    Returns:
-        The number of turns that had no vector.
+    Return the number of turns that had no vector.
     """
     session = sources.open_session(database, embedder)
     done = 0

@@ -107,8 +107,7 @@ class TaskMemory(TaskEditor):
     def find_item(self, id_: str) -> tuple[StoredTask, Attachment | None] | None:
         """Return the task of `t:KEY`, `c:5` or `a:7`, and the attachment itself; None if there is no such item.
 
-        Raises:
-            UsageFault: the key names several tasks.
+        Raises UsageFault if the key names several tasks.
         """
         if id_[:2] in PART_TABLES:
             part = self.find_part(id_)

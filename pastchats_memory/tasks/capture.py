@@ -45,10 +45,7 @@ def capture_task(
 
     The user decides before the write lock is taken. The store is searched again inside the transaction: if two processes
     capture one text at the same time, only one creates a task. Its first line becomes the title. A hidden task
-    counts as not similar.
-
-    Raises:
-        UsageFault: the text is empty.
+    counts as not similar. Raises UsageFault if the text is empty.
     """
     text = sanitize(text)
     if not text:

@@ -106,11 +106,7 @@ def _document(data: object, data_type: str) -> Json | str:
 
 
 def _decompress(raw: bytes) -> bytes:
-    """Return zstd data decompressed.
-
-    Raises:
-        ValueError: the data is broken, or longer than the longest record.
-    """
+    """Return zstd data decompressed. Raises ValueError if it is broken, or longer than the longest record."""
     zstd = import_module(ZSTD)
     packed = zstd.ZstdDecompressor()
     try:

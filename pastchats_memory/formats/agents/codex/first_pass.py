@@ -102,10 +102,8 @@ class FirstPass:
     def settle(self) -> None:
         """Pair items and events of equal text, and mark the turns that were rolled back.
 
-        An event without an item is a prompt of its own; without any event the wrappers decide.
-
-        Raises:
-            CannotResume: appended lines change earlier turns.
+        An event without an item is a prompt of its own; without any event the wrappers decide. Raises CannotResume if
+        appended lines change earlier turns.
         """
         if self._before:
             self._check_appended_entries()

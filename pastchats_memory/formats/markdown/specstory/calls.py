@@ -103,13 +103,7 @@ class _Fold:
 
 
 def parse_fold(block: Sequence[str], name: str = "") -> ParsedFold:
-    """Read the lines of a fold.
-
-    Args:
-        block: its lines.
-        name: of the tool, where they do not tell it.
-
-    """
+    """Read the lines of a fold; `name` is that of the tool, where they do not tell it."""
     summary = parse_summary(block)
     named, typed = _NAME.search(block[0]), _KIND.search(block[0])
     name = named[1] if named else name or summary.name or UNKNOWN_CALL.label

@@ -23,6 +23,7 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.ingest import no_news
 from pastchats_memory.ingest.detect import EMPTY
 from pastchats_memory.text.display import escape_name, escape_path, one_line
+from pastchats_memory.text.groups import group_by_key
 
 if TYPE_CHECKING:
     from watchfiles import Change
@@ -253,10 +254,9 @@ def _dry_run(paths: list[str], config: Config, wanted: IndexOptions, *, as_json:
 
 def _list_maps(reports: Iterable[FileReport]) -> list[str]:
     """Return a line for each map that files are read by or that fits files that are not read."""
-    files: dict[tuple[bool, str], list[str]] = {}
-    for report in reports:
-        if report.map:
-            files.setdefault((report.format is not None, report.map), []).append(escape_path(_near(report.path)))
+    files = group_by_key(
+        ((report.format is not None, report.map), escape_path(_near(report.path))) for report in reports if report.map
+    )
     lines = []
     for (is_read, key_map), paths in files.items():
         more = f" and {counted(len(paths) - 1, 'other file')}" if len(paths) > 1 else ""

@@ -18,6 +18,7 @@ from pastchats_memory.store import outcomes, turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ended
 from pastchats_memory.store.token_use import Prices, TokenUse, tally
+from pastchats_memory.text.groups import group_by_key
 from pastchats_memory.text.topics import is_small_talk
 
 SPAN_DAYS = 7
@@ -220,10 +221,7 @@ def _is_request(one: Ended) -> bool:
 
 def _group_by_day(episodes: Iterable[Ended]) -> list[list[Ended]]:
     """Return the episodes of each conversation and local day, in the order in which they began."""
-    groups: dict[tuple[str, tuple[str, str]], list[Ended]] = {}
-    for one in episodes:
-        groups.setdefault((_local_day(one.timestamp), one.conversation), []).append(one)
-    return list(groups.values())
+    return list(group_by_key(((_local_day(one.timestamp), one.conversation), one) for one in episodes).values())
 
 
 def _local_day(timestamp: str | None) -> str:
@@ -263,9 +261,7 @@ def _count(episodes: Iterable[Ended]) -> Mapping[str, int]:
 
 def _find_open(database: Database, episodes: Sequence[Ended], considered: Sequence[Ended]) -> list[Ended]:
     """Return what failed or stopped and nothing later (`considered`) resolved, and last prompts left open, in order."""
-    by_conversation: dict[tuple[str, str], list[Ended]] = {}
-    for one in considered:
-        by_conversation.setdefault(one.conversation, []).append(one)
+    by_conversation = group_by_key((one.conversation, one) for one in considered)
     in_problem = {
         last.question_id for group in group_by_problem(database, considered) if (last := _find_last_failure(group))
     }

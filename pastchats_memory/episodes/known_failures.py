@@ -22,6 +22,7 @@ from pastchats_memory.text.failed_commands import (
     simplify_error,
     split_command,
 )
+from pastchats_memory.text.groups import group_by_key
 
 MAX_KNOWN = 2000
 """The newest failures with a cure that are grouped."""
@@ -123,13 +124,11 @@ def find_before(
     """
     for program in action.programs:
         stored = failures.find_failures(database, program, project)
-        groups: dict[tuple[str, str], list[StoredFailure]] = {}
-        for one in stored:
-            # A program may run in another folder now.
-            if one.failure.word != WRONG_FOLDER and action.is_subject_of(one.failure):
-                groups.setdefault((one.failure.word, one.failure.action if not one.failure.word else ""), []).append(
-                    one
-                )
+        groups = group_by_key(
+            ((one.failure.word, one.failure.action if not one.failure.word else ""), one)
+            for one in stored  # a program may run in another folder now
+            if one.failure.word != WRONG_FOLDER and action.is_subject_of(one.failure)
+        )
         for group in groups.values():
             newest = group[0]
             if newest.failure.has_passed or is_given(newest) or _works_by_now(database, newest, action):

@@ -14,7 +14,7 @@ from pastchats_memory.store import outcomes, turns, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.failures import StoredFailure
 from pastchats_memory.store.outcomes import Ended
-from pastchats_memory.text.groups import group_connected
+from pastchats_memory.text.groups import group_by_key, group_connected
 
 MAX_EPISODES = 2000
 """The newest episodes of a project with a known outcome."""
@@ -96,10 +96,9 @@ def _pair_by_error(database: Database, episodes: Sequence[Ended]) -> list[tuple[
     projects = {episodes[place].conversation[0] for place, found in errors.items() if found}
     rest = [place for place in dated if place not in errors and episodes[place].conversation[0] in projects]
     errors |= _load_errors(database, episodes, rest)
-    with_error: dict[tuple[str, str], list[int]] = {}
-    for place, found in errors.items():
-        for error in found:
-            with_error.setdefault((episodes[place].conversation[0], error), []).append(place)
+    with_error = group_by_key(
+        ((episodes[place].conversation[0], error), place) for place, found in errors.items() for error in found
+    )
     rare = (sorted(shared) for shared in with_error.values() if len(shared) <= MAX_EPISODES_WITH_ERROR)
     pairs = {pair for shared in rare for pair in combinations(shared, 2)}
     return [

@@ -5,7 +5,6 @@ An anchor is the place of a text's lines in its file.
 
 import math
 import os
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -20,6 +19,7 @@ from pastchats_memory.formats.companions import companions_of, state_of
 from pastchats_memory.store import citations
 from pastchats_memory.store.citations import CitedRow, Source
 from pastchats_memory.store.database import Database
+from pastchats_memory.text.groups import group_by_key
 
 LOOKAHEAD = 1 << 18
 """Bytes after a cited line in which the end of its text is looked for."""
@@ -113,9 +113,7 @@ def find_anchors(
         offset: bytes before that line.
         number: number of that line.
     """
-    wanted: defaultdict[int, list[CitedRow]] = defaultdict(list)
-    for row in rows:
-        wanted[row.place.line].append(row)
+    wanted = group_by_key((row.place.line, row) for row in rows)
     until = dict(pairwise([*sorted(wanted), math.inf]))
     pending: list[_OpenAnchors] = []
     while line := stream.readline(LONGEST + 1):

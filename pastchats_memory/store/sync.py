@@ -16,6 +16,7 @@ from pastchats_memory.store.tombstone_transfer import COLUMNS as FORGETTING_COLU
 from pastchats_memory.store.tombstone_transfer import Record as ForgettingRow
 from pastchats_memory.store.tombstone_transfer import load_tombstones
 from pastchats_memory.store.tombstones import TURN_COLUMNS, Tombstones, TurnIdentity
+from pastchats_memory.text.groups import group_by_key
 from pastchats_memory.text.wire import STORED_FIELDS, Body, build_turn
 
 KINDS = ("forgetting", "lifting", "growth", "turn", "task", "judgement")
@@ -191,12 +192,10 @@ def acknowledge(database: Database, folder: str, forgettings: Iterable[str]) -> 
 
 def records_of_machine(database: Database, folder: str, machine: str) -> dict[int, list[SyncRecord]]:
     """Return what each file of a machine holds, by number."""
-    found: dict[int, list[SyncRecord]] = {}
-    for number, *record in database.run(
+    rows = database.run(
         "SELECT number, kind, identity, digest FROM sync_records WHERE folder = ? AND machine = ?", (folder, machine)
-    ):
-        found.setdefault(number, []).append(SyncRecord(*record))
-    return found
+    )
+    return group_by_key((number, SyncRecord(*record)) for number, *record in rows)
 
 
 # Turns

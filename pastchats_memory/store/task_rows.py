@@ -20,6 +20,7 @@ from pastchats_memory.model import (
 )
 from pastchats_memory.store.database import LISTED, Database, bind_list
 from pastchats_memory.store.filters import FIRST_TEXT, TEXT_TIME, TEXTS, task_conditions
+from pastchats_memory.text.groups import group_by_key
 
 ROW_COLUMNS = (
     "k.id, k.key, k.title, k.description, k.type, k.status, k.status_raw, k.priority, k.tags_json, k.project, "
@@ -88,10 +89,7 @@ def _task(row: tuple[Any, ...], of: Mapping[str, list[tuple[Any, ...]]]) -> Stor
 
 
 def _by_task(database: Database, statement: str, values: Sequence[object]) -> dict[int, list[tuple[Any, ...]]]:
-    grouped: dict[int, list[tuple[Any, ...]]] = {}
-    for id_, *rest in database.run(statement, values):
-        grouped.setdefault(id_, []).append(tuple(rest))
-    return grouped
+    return group_by_key((id_, tuple(rest)) for id_, *rest in database.run(statement, values))
 
 
 def find(database: Database, name: str) -> list[int]:

@@ -15,6 +15,7 @@ from pastchats_memory.fields import IF_ANY, ON_REQUEST, As, At, Count, View
 from pastchats_memory.model import Metadata, Prompt
 from pastchats_memory.store.database import LISTED, Database, bind_list
 from pastchats_memory.store.live_events import LIVE
+from pastchats_memory.text.groups import group_by_key
 from pastchats_memory.text.same_words import normalize_words
 
 LEAST = 16
@@ -224,11 +225,9 @@ class Tombstones:
         return bool(self._find_marked({0: [*_marks_of_identity(kind, key), *by_words]}))
 
     def _find_marked(self, marks: Mapping[Any, Iterable[Mark]]) -> set[Any]:
-        names: dict[bytes, list[Any]] = {}
-        for name, of_one in marks.items():
-            for mark in of_one:
-                for key in self._keys:
-                    names.setdefault(hash_mark(key, mark), []).append(name)
+        names = group_by_key(
+            (hash_mark(key, mark), name) for name, of_one in marks.items() for mark in of_one for key in self._keys
+        )
         return {name for hash_ in self._look_up(names) for name in names[hash_]}
 
     def _find_grown(self, turns: Mapping[Any, TurnIdentity]) -> set[Any]:

@@ -14,6 +14,7 @@ from pastchats_memory.store.live_events import LIVE
 from pastchats_memory.store.outcomes import OPENING, Ending
 from pastchats_memory.store.tombstones import Tombstones, is_copied
 from pastchats_memory.store.vector_columns import stored_vector
+from pastchats_memory.text.groups import group_by_key
 
 LIVE_FIDELITY = -1
 """Fidelity of a live turn: whatever file has the turn replaces it."""
@@ -543,9 +544,7 @@ def _find_repeated(
     elif len(copies) == 1:  # a format repeats no turn of its own, and a list of prompts may have thousands of one text
         where += " AND json_extract(p.metadata_json, '$.format') IS NOT ?"
         values.append(str(copies.pop()))
-    by_text: dict[bytes, list[_Row]] = {}
-    for _, row in _stored(database, where, values):
-        by_text.setdefault(row.text_hash, []).append(row)
+    by_text = group_by_key((row.text_hash, row) for _, row in _stored(database, where, values))
     used = {row.id for row in same.values()}
     found: dict[str, _Row] = {}
     for prompt in new:

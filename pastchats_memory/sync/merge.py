@@ -25,6 +25,7 @@ from pastchats_memory.store.sync import SyncRecord
 from pastchats_memory.store.tasks import TaskWriter
 from pastchats_memory.store.vector_columns import length
 from pastchats_memory.sync.folder import Json, Segment, UnusableFile
+from pastchats_memory.text.groups import group_by_key
 from pastchats_memory.text.hashes import text_hash
 from pastchats_memory.text.wire import (
     HASH_CHARS,
@@ -228,11 +229,8 @@ def take_turns(database: Database, session: ModelSession, records: Sequence[Json
     ready |= dict(zip(missing, vectors.encode_or_defer(session, list(missing.values())), strict=True))
     for id_, prompt in newer:
         turns.overwrite(database, id_, prompt, session.name, ready[prompt.text_hash])
-    by_path: dict[str, list[Prompt]] = {}
-    for prompt in new:
-        by_path.setdefault(prompt.source_path, []).append(prompt)
     added = 0
-    for path, some in by_path.items():
+    for path, some in group_by_key((prompt.source_path, prompt) for prompt in new).items():
         source_id = sources.name_source(database, path)
         added += turns.store(database, some, ready, session.name, source_id).added
     return added + len(newer)

@@ -21,6 +21,7 @@ from pastchats_memory.sync import merge
 from pastchats_memory.sync.folder import Json, Segment, describe_model
 from pastchats_memory.sync.report import SyncReport
 from pastchats_memory.sync.trust import Trust
+from pastchats_memory.text.groups import group_by_key
 from pastchats_memory.text.timestamps import current_time
 
 MAX_CHARS = 1 << 24
@@ -129,9 +130,7 @@ class _NewRecords:
 
     def _list_turns(self) -> Iterator[Json]:
         wanted: dict[str, bytes] = {}
-        before: dict[str, list[str]] = {}
-        for old, new in sync.growths(self._database).items():
-            before.setdefault(new, []).append(old)
+        before = group_by_key((new, old) for old, new in sync.growths(self._database).items())
         for identity, project, path, digest in sync.turn_versions(self._database):
             for old in before.get(identity, ()):
                 growth = sync.digest_of([old, identity])

@@ -5,7 +5,6 @@ task) and leaves a bar in their place. Words that no step knows, and that are no
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
@@ -31,6 +30,7 @@ from pastchats_memory.tasks.reasons import explain_start, explain_wait, find_wai
 from pastchats_memory.tasks.similarity import RELATED_SCORE, TaskQuery, find_similar_tasks, load_words
 from pastchats_memory.text.data_file import read_data
 from pastchats_memory.text.dates import DAYS, MONTH_NAMES, NUMBERS, SEASONS, find_times, next_occurrence, parse_number
+from pastchats_memory.text.groups import group_by_key
 from pastchats_memory.text.lazy_pattern import read_pattern
 from pastchats_memory.text.timestamps import parse_bound
 from pastchats_memory.text.tracker_words import PRIORITIES
@@ -799,9 +799,7 @@ def _with_answers(database: Database, hits: Sequence[Hit]) -> list[Hit]:
             for answer in [turn for turn in load_episode(database, item)[0] if turn.role == "assistant"][-1:]:
                 moved = move_hit(hit, answer)
                 found.setdefault(moved.id, moved._replace(snippet=answer.content[:SNIPPET_WIDTH]))
-    turns_of: defaultdict[str, list[Hit]] = defaultdict(list)
-    for hit in found.values():
-        turns_of[hit.conversation_id or hit.id].append(hit)
+    turns_of = group_by_key((hit.conversation_id or hit.id, hit) for hit in found.values())
     first = [hit for turns in turns_of.values() for hit in turns[:FIRST_OF_CONVERSATION]]
     ordered = [*first, *(hit for turns in turns_of.values() for hit in turns[FIRST_OF_CONVERSATION:])]
     return [hit._replace(rank=rank) for rank, hit in enumerate(ordered, start=1)]

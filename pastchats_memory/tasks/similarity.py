@@ -34,7 +34,7 @@ from pastchats_memory.store import sources, task_rows, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.tasks import task_text
 from pastchats_memory.text.data_file import read_data
-from pastchats_memory.text.groups import group_connected
+from pastchats_memory.text.groups import group_by_key, group_connected
 from pastchats_memory.text.identifiers import blank_spaceless, ngrams
 from pastchats_memory.text.lazy_pattern import read_pattern
 
@@ -548,9 +548,7 @@ def _add_neighbours(
 def _cluster(tasks: Sequence[StoredTask], pairs: Mapping[tuple[int, int], DuplicatePair]) -> list[DuplicateCluster]:
     groups = {numbers[0]: numbers for numbers in group_connected(len(tasks), pairs) if len(numbers) > 1}
     first_of = {number: first for first, numbers in groups.items() for number in numbers}
-    pairs_of: dict[int, list[DuplicatePair]] = defaultdict(list)
-    for (number, _), pair in pairs.items():
-        pairs_of[first_of[number]].append(pair)
+    pairs_of = group_by_key((first_of[number], pair) for (number, _), pair in pairs.items())
     clusters = [
         DuplicateCluster(
             tuple(tasks[number] for number in numbers),

@@ -1,6 +1,18 @@
 """Group things that pairs connect."""
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
+from typing import TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+
+def group_by_key(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
+    """Return the values of pairs by their keys, both in order."""
+    groups: dict[Key, list[Value]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups
 
 
 def group_connected(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
@@ -15,7 +27,4 @@ def group_connected(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[i
 
     for first, second in pairs:
         parents[find_root(second)] = find_root(first)
-    groups: dict[int, list[int]] = {}
-    for number in range(count):
-        groups.setdefault(find_root(number), []).append(number)
-    return list(groups.values())
+    return list(group_by_key((find_root(number), number) for number in range(count)).values())

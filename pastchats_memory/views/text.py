@@ -7,6 +7,7 @@ from itertools import groupby
 from pastchats_memory.model import Citation, Hit, Item, TimeRead
 from pastchats_memory.model.episodes import Attempt, Command, Lesson, Outcome, RecallEntry, Sheet
 from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line, quote
+from pastchats_memory.text.groups import group_by_key
 from pastchats_memory.text.recall_block import RECALL_HEADING
 
 NOTHING = "Nothing found: no earlier conversation or note fits."
@@ -269,9 +270,7 @@ def render_lessons(lessons: Sequence[Lesson]) -> str:
 
 def render_commands(commands: Sequence[Command]) -> str:
     """Render commands that worked, grouped by episode and in the order in which they ran."""
-    runs: dict[tuple[str, str], list[Command]] = {}
-    for one in commands:
-        runs.setdefault((one.project, one.episode.id), []).append(one)
+    runs = group_by_key(((one.project, one.episode.id), one) for one in commands)
     parts = []
     for place, ((project, _), run) in enumerate(runs.items(), start=1):
         lines = [f"## {place}. {escape_name(project)}"]

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from pastchats_memory.store.token_use import KINDS, TokenUse
 from pastchats_memory.text.display import escape_name
+from pastchats_memory.text.groups import group_by_key
 
 TITLES = ("Day", "Project", "Agent", "Model", "Input", "Output", "Read from cache", "Written to cache", "Cost")
 MOST_ROWS = 20
@@ -11,9 +12,7 @@ MOST_ROWS = 20
 
 def describe_agents(uses: Iterable[TokenUse]) -> str:
     """Return the sums of each agent; the cost is that of the models with a price."""
-    by_agent: dict[str, list[TokenUse]] = {}
-    for use in uses:
-        by_agent.setdefault(use.agent, []).append(use)
+    by_agent = group_by_key((use.agent, use) for use in uses)
     return "; ".join(f"{escape_name(agent)} {_describe(own)}" for agent, own in by_agent.items())
 
 

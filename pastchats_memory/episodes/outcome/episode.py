@@ -12,6 +12,7 @@ from pastchats_memory.episodes import list_recorded
 from pastchats_memory.episodes.outcome.patterns import Pattern, load_pattern
 from pastchats_memory.episodes.outcome.reply import Reply
 from pastchats_memory.model import EMPTY, Metadata
+from pastchats_memory.text.groups import group_by_key
 from pastchats_memory.text.instruction import find_instruction
 
 MAX_QUOTATION = 240
@@ -171,11 +172,7 @@ def _result_heading(row: EpisodeTurn) -> str:
 @cached
 def _result_places(episode: Episode) -> dict[str, list[int]]:
     """Return the places of tool results in order, by first line."""
-    places: dict[str, list[int]] = {}
-    for place, row in enumerate(episode.turns):
-        if row.role == "tool":
-            places.setdefault(_result_heading(row), []).append(place)
-    return places
+    return group_by_key((_result_heading(row), place) for place, row in enumerate(episode.turns) if row.role == "tool")
 
 
 @cached

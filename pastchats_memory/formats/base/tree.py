@@ -1,10 +1,11 @@
 """Branches of sessions whose records or messages name the one before them: the main branch, and abandoned ones."""
 
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Sequence
 
 from pastchats_memory.formats.base.checkpoint import RECENT, CannotResume
 from pastchats_memory.formats.base.values import Json, list_of, text_of
+from pastchats_memory.text.groups import group_by_key
 
 Link = tuple[str | None, str | None]
 """A message's own id, and the id of the message that it answers."""
@@ -65,9 +66,7 @@ def abandoned_places(links: Sequence[Link], current: str | None = None) -> froze
     too: of several messages below it, those beside the path are abandoned. Circles end.
     """
     parents = {own: parent for own, parent in links if own}
-    children = defaultdict(list)
-    for own, parent in parents.items():
-        children[parent].append(own)
+    children = group_by_key((parent, own) for own, parent in parents.items())
     main: dict[str, None] = {}
     at = current if current in parents else next(reversed(parents), None)
     while at is not None and at not in main:
@@ -78,5 +77,5 @@ def abandoned_places(links: Sequence[Link], current: str | None = None) -> froze
     while waiting:
         own = waiting.popleft()
         left.add(own)  # once: it has one parent
-        waiting.extend(child for child in children[own] if child not in main)
+        waiting.extend(child for child in children.get(own, ()) if child not in main)
     return frozenset(place for place, (own, _) in enumerate(links) if own in left)

@@ -13,6 +13,7 @@ from pastchats_memory.formats.agents.claude_code.queue import PromptQueue
 from pastchats_memory.formats.base.checkpoint import CannotResume, digest
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, text_of
 from pastchats_memory.text.clean import clean
+from pastchats_memory.text.groups import group_by_key
 from pastchats_memory.text.timestamps import iso_utc
 from pastchats_memory.text.truncate import keep_head
 
@@ -202,10 +203,8 @@ class FirstPass:
         while index != _NO_HUMAN and index not in snapshot:
             snapshot.add(index)
             index = self._humans[index].before
-        siblings: dict[int, list[int]] = {}
-        for index, is_human in enumerate(self._humans):
-            if is_human.after != _ROOT:
-                siblings.setdefault(is_human.after, []).append(index)
+        humans = enumerate(self._humans)
+        siblings = group_by_key((is_human.after, index) for index, is_human in humans if is_human.after != _ROOT)
         abandoned: set[int] = set()
         for group in siblings.values():
             chosen = next((index for index in group if index in snapshot), group[-1])

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pastchats_memory.formats.agents.opencode.session import MESSAGE_PREFIX, StoredMessage, folder_of
 from pastchats_memory.formats.agents.opencode.v2 import parse_v2_message
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, number_of, text_of
+from pastchats_memory.text.groups import group_by_key
 
 LINE = "line in the capture"
 """The key that a captured part gets for its line."""
@@ -245,9 +246,7 @@ class Captured:
 
     def conversations(self) -> Iterator[tuple[Json, list[StoredMessage]]]:
         """Yield each session and its messages."""
-        parts: dict[str, list[Json]] = {}
-        for part in self.parts.values():
-            parts.setdefault(text_of(part.get("messageID")), []).append(part)
+        parts = group_by_key((text_of(part.get("messageID")), part) for part in self.parts.values())
         for session, info in self.sessions.items():
             own = [(key, message) for key, message in self.messages.items() if message.get("sessionID") == session]
             yield info, [StoredMessage(message, parts.get(key, []), _line_in_capture) for key, message in own]

@@ -20,6 +20,7 @@ from pastchats_memory.formats.base.source import SAMPLE_RECORDS, Places, SourceF
 from pastchats_memory.formats.base.values import BadJson, Json, list_of, mapping_of, parse_json, text_of
 from pastchats_memory.formats.exports.chatgpt.message import parse_message
 from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.text.groups import group_by_key
 from pastchats_memory.text.hashes import conversation_hash
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
@@ -137,10 +138,7 @@ class _Tree:
     @cached_property
     def children(self) -> dict[str, list[str]]:
         """The children of each node, in the order of the file."""
-        children: dict[str, list[str]] = {}
-        for node_id in self.nodes:
-            children.setdefault(self.parents.get(node_id, ""), []).append(node_id)
-        return children
+        return group_by_key((self.parents.get(node_id, ""), node_id) for node_id in self.nodes)
 
     @cached_property
     def path(self) -> list[str]:

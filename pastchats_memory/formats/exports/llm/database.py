@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from pastchats_memory.files.foreign_sqlite import ForeignDatabase
 from pastchats_memory.formats.base.values import Json, mapping_of, objects_of, parse_json, text_of
+from pastchats_memory.text.groups import group_by_key
 
 EARLY = {
     "id": "id", "model": "model", "prompt": "prompt", "system": "system", "response": "response", "chat_id": "conversation_id",
@@ -59,12 +60,10 @@ def _read_responses(database: ForeignDatabase) -> Iterator[Json]:
         }
 
 
-def _group_rows(database: ForeignDatabase, table: str, columns: tuple[str, ...]) -> defaultdict[object, list[Json]]:
+def _group_rows(database: ForeignDatabase, table: str, columns: tuple[str, ...]) -> dict[object, list[Json]]:
     """Return the rows of a table by response id, read at once since llm has no index by response."""
-    found: defaultdict[object, list[Json]] = defaultdict(list)
-    for response, *row in database.rows(table, ("response_id", *columns)):
-        found[response].append(dict(zip(columns, row, strict=True)))
-    return found
+    rows = database.rows(table, ("response_id", *columns))
+    return group_by_key((response, dict(zip(columns, row, strict=True))) for response, *row in rows)
 
 
 def _read_turns(database: ForeignDatabase) -> Iterator[Json]:

@@ -147,62 +147,19 @@ TASK_SEARCH = Question(
 PRIOR_WORK = Question("check_prior_work", (QUERY,))
 CONSULTATION = Question("consult_episodic_memory", (QUERY, LIMIT._replace(help="Tasks at most.", most=20)))
 
-QUESTIONS = (
-    SEARCH,
-    RECALL,
-    CONTEXT,
-    HOW,
-    LESSONS,
-    UNJUDGED,
-    TIMELINE,
-    DIGEST,
-    TASKS,
-    TASK_SEARCH,
-    PRIOR_WORK,
-    CONSULTATION,
-)
-
-_BYTES = "each session of an agent reads the list of tools, so it has few bytes"
+FEW_BYTES = "each session of an agent reads the list of tools, so it has few bytes"
 _ALONE = "the server answers from this machine alone"
 LEFT_OUT: Mapping[tuple[Edge, Question], Mapping[str, str]] = {
     ("http", SEARCH): {"team": _ALONE},
     ("http", RECALL): {"team": _ALONE},
-    ("mcp", SEARCH): dict.fromkeys(("page", "priority", "format", "min_similarity", "meaning"), _BYTES),
-    ("mcp", RECALL): {"limit": _BYTES, "team": "the user chooses it, by `team = true`"},
-    ("mcp", HOW): {"limit": _BYTES},
-    ("mcp", LESSONS): {"limit": _BYTES},
-    ("mcp", UNJUDGED): {"judged": _BYTES},
-    ("mcp", CONSULTATION): {"limit": _BYTES},
+    ("mcp", SEARCH): dict.fromkeys(("page", "priority", "format", "min_similarity", "meaning"), FEW_BYTES),
+    ("mcp", RECALL): {"limit": FEW_BYTES, "team": "the user chooses it, by `team = true`"},
+    ("mcp", HOW): {"limit": FEW_BYTES},
+    ("mcp", LESSONS): {"limit": FEW_BYTES},
+    ("mcp", UNJUDGED): {"judged": FEW_BYTES},
+    ("mcp", CONSULTATION): {"limit": FEW_BYTES},
 }
 """Arguments that an edge does not offer, each with the reason."""
-NOT_OFFERED: Mapping[tuple[Edge, Question], str] = {
-    ("http", UNJUDGED): "the page shows them",
-    ("http", TIMELINE): "the page shows it",
-    ("http", DIGEST): "it is a text for people",
-    ("http", TASK_SEARCH): "/search?type=task finds them",
-    ("http", PRIOR_WORK): "agents ask it over MCP",
-    ("http", CONSULTATION): "agents ask it over MCP",
-    ("mcp", CONTEXT): "recall has the excerpts that an agent needs",
-    ("mcp", TIMELINE): _BYTES,
-    ("mcp", DIGEST): _BYTES,
-    ("mcp", TASKS): _BYTES,
-    ("mcp", TASK_SEARCH): "search finds them with the type task",
-}
-"""Questions that an edge does not offer at all, each with the reason."""
-WHEN = "the command line takes it as words"
-FOR_PROGRAMS: Mapping[Question, Mapping[str, str]] = {
-    RECALL: {
-        "current_project": "an edge knows it",
-        "not_conversation": "a hook knows it",
-        "given": "a hook knows them",
-        "unasked": "a hook alone answers unasked",
-        "count_tokens": "it is a function",
-    },
-    TIMELINE: {"when": WHEN, "most_episodes": "the page reads fewer than a command"},
-    DIGEST: {"when": WHEN},
-    TASKS: {"unfinished": "`task list` shows unfinished tasks unless --all or --status is given"},
-}
-"""Arguments that no edge offers under their name, each with the reason."""
 
 
 def list_arguments(question: Question, edge: Edge) -> list[Argument]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import anyio
@@ -14,19 +14,17 @@ from pastchats_memory.cli import program
 from pastchats_memory.config import load
 from pastchats_memory.http.routes import ROUTES
 from pastchats_memory.mcp import make_server
-from pastchats_memory.memory import Memory
+from pastchats_memory.memory import Memory, questions
 from pastchats_memory.memory.questions import (
     CONSULTATION,
     CONTEXT,
     DIGEST,
-    FOR_PROGRAMS,
+    FEW_BYTES,
     HERE,
     HOW,
     LEFT_OUT,
     LESSONS,
-    NOT_OFFERED,
     PRIOR_WORK,
-    QUESTIONS,
     RECALL,
     SEARCH,
     TASK_SEARCH,
@@ -34,10 +32,12 @@ from pastchats_memory.memory.questions import (
     TIMELINE,
     UNJUDGED,
     Argument,
+    Edge,
     Question,
     list_arguments,
 )
 
+QUESTIONS = [one for one in vars(questions).values() if isinstance(one, Question)]
 COMMANDS = {
     SEARCH: "search", RECALL: "recall", CONTEXT: "context", HOW: "how", LESSONS: "lessons", UNJUDGED: "judge",
     TIMELINE: "timeline", DIGEST: "digest", TASKS: "task list", TASK_SEARCH: "task recall",
@@ -56,6 +56,34 @@ OWN_OPTIONS = {
 """Options that do not select what a question returns, and `--all`, which replaces the project."""
 OWN_NAMES = {"task": "query", "problem_context": "query"}
 """Names that agents know for an argument."""
+NOT_OFFERED: Mapping[tuple[Edge, Question], str] = {
+    ("http", UNJUDGED): "the page shows them",
+    ("http", TIMELINE): "the page shows it",
+    ("http", DIGEST): "it is a text for people",
+    ("http", TASK_SEARCH): "/search?type=task finds them",
+    ("http", PRIOR_WORK): "agents ask it over MCP",
+    ("http", CONSULTATION): "agents ask it over MCP",
+    ("mcp", CONTEXT): "recall has the excerpts that an agent needs",
+    ("mcp", TIMELINE): FEW_BYTES,
+    ("mcp", DIGEST): FEW_BYTES,
+    ("mcp", TASKS): FEW_BYTES,
+    ("mcp", TASK_SEARCH): "search finds them with the type task",
+}
+"""Questions that an edge does not offer at all, each with the reason."""
+WHEN = "the command line takes it as words"
+FOR_PROGRAMS: Mapping[Question, Mapping[str, str]] = {
+    RECALL: {
+        "current_project": "an edge knows it",
+        "not_conversation": "a hook knows it",
+        "given": "a hook knows them",
+        "unasked": "a hook alone answers unasked",
+        "count_tokens": "it is a function",
+    },
+    TIMELINE: {"when": WHEN, "most_episodes": "the page reads fewer than a command"},
+    DIGEST: {"when": WHEN},
+    TASKS: {"unfinished": "`task list` shows unfinished tasks unless --all or --status is given"},
+}
+"""Arguments that no edge offers under their name, each with the reason."""
 
 
 def name_question(question: Question) -> str:

@@ -25,6 +25,16 @@ def server_entry(command: Sequence[str]) -> dict[str, Any]:
     return {"command": command[0], "args": [*command[1:]]}
 
 
+def command_group(line: str) -> dict[str, Any]:
+    """Return an entry with a command and its time limit in seconds."""
+    return {"hooks": [{"type": "command", "command": line, "timeout": TIMEOUT_S}]}
+
+
+def specific_output(event: str, context: str) -> dict[str, Any]:
+    """Return the output with which Claude Code and agents after it take a context in."""
+    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}}
+
+
 class HookDialect(NamedTuple):
     """One agent's dialect."""
 
@@ -33,9 +43,9 @@ class HookDialect(NamedTuple):
     """Its own names of the events, in the order of a session."""
     settings: Callable[[Mapping[str, str]], str]
     """Return the person's settings file for hooks from the environment variables, which include HOME."""
-    entry: Callable[[str], dict[str, Any]]
+    entry: Callable[[str], dict[str, Any]] = command_group
     """Return the entry for a command line."""
-    context: Callable[[str, str], dict[str, Any]]
+    context: Callable[[str, str], dict[str, Any]] = specific_output
     """Return what the hook prints at an event to add a context."""
     tools: str = ""
     """Pattern of the tools before whose calls we warn; empty if its settings choose no tools."""
@@ -63,19 +73,9 @@ def settings_path(variable: str, default: str, name: str) -> Callable[[Mapping[s
     return lambda environment: f"{environment.get(variable) or environment['HOME'] + default}/{name}"
 
 
-def command_group(line: str) -> dict[str, Any]:
-    """Return an entry with a command and its time limit in seconds."""
-    return {"hooks": [{"type": "command", "command": line, "timeout": TIMEOUT_S}]}
-
-
 def named_group(line: str) -> dict[str, Any]:
     """Return an entry with our name and the time limit in ms; versions that read seconds see the hook end by itself."""
     return {"hooks": [{"type": "command", "name": "pastchats-memory", "command": line, "timeout": TIMEOUT_S * 1000}]}
-
-
-def specific_output(event: str, context: str) -> dict[str, Any]:
-    """Return the output with which Claude Code and agents after it take a context in."""
-    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}}
 
 
 def replaced_input(event: str, key: str, arguments: Mapping[str, Any]) -> dict[str, Any]:

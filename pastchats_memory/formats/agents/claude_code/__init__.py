@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pastchats_memory.formats.base.companions import ending_in
 from pastchats_memory.formats.base.format import Format, deferred, load, resume_with
-from pastchats_memory.formats.base.hooks import HookDialect, command_group, server_entry, settings_path, specific_output
+from pastchats_memory.formats.base.hooks import HookDialect, server_entry, settings_path
 from pastchats_memory.formats.base.locations import Environment
 
 if TYPE_CHECKING:
@@ -37,8 +37,6 @@ HOOKS = HookDialect(
         "SessionEnd": "index",
     },
     settings=settings_path("CLAUDE_CONFIG_DIR", "/.claude", "settings.json"),
-    entry=command_group,
-    context=specific_output,
     tools="Bash|Edit|MultiEdit|Write|NotebookEdit",
     runners="Bash",
     subagents=("Agent", "Task"),  # https://code.claude.com/docs/en/hooks

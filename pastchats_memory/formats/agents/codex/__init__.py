@@ -4,7 +4,7 @@ The reader is imported with the first file: a hook needs only what is here.
 """
 
 from pastchats_memory.formats.base.format import CERTAIN, Format, confident, deferred, load, resume_with
-from pastchats_memory.formats.base.hooks import HookDialect, HookSwitch, command_group, settings_path, specific_output
+from pastchats_memory.formats.base.hooks import HookDialect, HookSwitch, settings_path
 
 HOOKS = HookDialect(
     name="codex",
@@ -16,8 +16,6 @@ HOOKS = HookDialect(
         "Stop": "index",
     },
     settings=settings_path("CODEX_HOME", "/.codex", "hooks.json"),
-    entry=command_group,
-    context=specific_output,
     tools="Bash|apply_patch",  # its names, in https://github.com/openai/codex/pull/20692
     runners="Bash",
     skills=lambda environment: f"{environment['HOME']}/.agents/skills",  # its own it reads for older ones only

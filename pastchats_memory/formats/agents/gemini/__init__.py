@@ -5,7 +5,7 @@ The reader is imported with the first file: a hook needs only what is here.
 
 from pastchats_memory.formats.base.companions import ending_in
 from pastchats_memory.formats.base.format import CERTAIN, Format, confident, deferred, load, resume_with
-from pastchats_memory.formats.base.hooks import HookDialect, named_group, settings_path, specific_output
+from pastchats_memory.formats.base.hooks import HookDialect, named_group, settings_path
 
 _SETTINGS = settings_path("GEMINI_CLI_HOME", "", ".gemini/settings.json")
 _QWEN_SETTINGS = settings_path("QWEN_HOME", "/.qwen", "settings.json")
@@ -22,7 +22,6 @@ HOOKS = HookDialect(
     },
     settings=_SETTINGS,
     entry=named_group,
-    context=specific_output,
     runners="run_shell_command",
     subagents=("invoke_agent",),  # agent-tool.js of gemini-cli-core 0.61.0
     input_key="tool_input",  # it is merged into the call's own
@@ -41,7 +40,6 @@ QWEN_HOOKS = HookDialect(
     },
     settings=_QWEN_SETTINGS,
     entry=named_group,
-    context=specific_output,
     tools="run_shell_command|edit|write_file",
     runners="run_shell_command",
     servers=_QWEN_SETTINGS,

@@ -1,13 +1,18 @@
-"""Describe what each known model needs: files, input and output. `profiles.toml` lists them."""
+"""Describe what each model needs: files, input and output, by `profiles.toml` or by the files of its folder."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
+from pastchats_memory.embed.windows import read_object
 from pastchats_memory.text.data_file import read_data
 
 CLS, MEAN, BUILT_IN = "cls", "mean", "built-in"
+QUERY_PROMPTS = ("query", "Retrieval-query", "search_query")
+DOCUMENT_PROMPTS = ("document", "passage", "Retrieval-document", "search_document")
+"""Names of prompts in files of sentence-transformers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,26 @@ def profile_of(name: str) -> tuple[str, Profile] | None:
     return next(((known, profile) for known, profile in PROFILES.items() if known.lower() == name.lower()), None)
 
 
-def rules_for(names: Iterable[str]) -> Profile | None:
+def rules_of_folder(folder: Path) -> Profile:
+    """Return pooling and prefixes of a model's folder from its files, or those of the model that it is named after."""
+    origin = str(_json(folder / "config.json").get("_name_or_path") or "")
+    profile = _find_rules([folder.name, origin]) or Profile("")
+    pooling = _json(folder / "1_Pooling" / "config.json")
+    if pooling.get("pooling_mode_cls_token") is True:
+        profile = replace(profile, pooling=CLS)
+    elif pooling.get("pooling_mode_mean_tokens") is True:
+        profile = replace(profile, pooling=MEAN)
+    prompts = _json(folder / "config_sentence_transformers.json").get("prompts")
+    if isinstance(prompts, dict):
+        profile = replace(
+            profile,
+            query=_prompt(prompts, QUERY_PROMPTS, profile.query),
+            document=_prompt(prompts, DOCUMENT_PROMPTS, profile.document),
+        )
+    return replace(profile, repository="", further=())
+
+
+def _find_rules(names: Iterable[str]) -> Profile | None:
     """Return the profile of the first name that ends like a known model's, or belongs to the e5 family."""
     for name in names:
         last = name.rstrip("/").rsplit("/", 1)[-1].lower()
@@ -60,3 +84,15 @@ def rules_for(names: Iterable[str]) -> Profile | None:
         if _OF_E5.search(last):
             return E5
     return None
+
+
+def _prompt(prompts: dict[str, Any], names: tuple[str, ...], otherwise: str) -> str:
+    return next((prompts[name] for name in names if isinstance(prompts.get(name), str)), otherwise)
+
+
+def _json(path: Path) -> dict[str, Any]:
+    """Return the object in a file; none if it is missing or unreadable, because it only adds information."""
+    try:
+        return read_object(path)
+    except (OSError, ValueError):
+        return {}

@@ -144,7 +144,7 @@ def _folder_of(path: str | Path) -> Path:
 
 def _read_folder(folder: Path, custom: CustomModel) -> Files:
     """Return the folder and its profile, by the configuration, else its files, else a model of its name."""
-    from pastchats_memory.embed.model_folder import rules_of_folder
+    from pastchats_memory.embed.profiles import rules_of_folder
 
     graph = next(
         (name for name in (custom.rules.get("file"), *GRAPHS) if name and (folder / str(name)).is_file()), None

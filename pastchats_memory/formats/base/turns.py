@@ -1,14 +1,13 @@
 """Turns that may still grow, in the order in which they began."""
 
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 
 from pastchats_memory.formats.base.checkpoint import digest
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.todo_lists import TodoLists
 from pastchats_memory.formats.base.tools import ToolCall, ToolResult, has_failed, list_rows
-from pastchats_memory.formats.base.usage import Tokens
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, number_of, text_of
 from pastchats_memory.model import RecordedCall, Task, Turn
 from pastchats_memory.text.clean import clean
@@ -22,6 +21,10 @@ RECENT_PLANS = 64
 """How many plans are remembered, since a client repeats them."""
 RECENT_CALLS = 64
 """How many calls may wait for their results."""
+MOST_TOKENS = 1 << 40
+"""Tokens of one report that are believed."""
+Tokens = Counter[str]
+"""Number by kind: `input` that no cache held, `output`, input from the cache (`cache_read`) and into it (`cache_write`)."""
 SPEAKING = ("user", "assistant")
 SHARED = tuple(name for name in Turn._fields if name not in ("content", "metadata", "calls", "origin"))
 """Fields of a turn that a pending one has, too."""
@@ -252,3 +255,9 @@ class TurnQueue:
         turn = self._queue.popleft().turn()
         if turn is not None:
             yield turn
+
+
+def read_tokens(usage: Json, keys: Mapping[str, str]) -> Tokens:
+    """Return the numbers of a report, by the API's name of each kind."""
+    numbers = {kind: number_of(usage.get(key)) or 0 for kind, key in keys.items()}
+    return Counter({kind: min(number, MOST_TOKENS) for kind, number in numbers.items() if number > 0})

@@ -13,8 +13,7 @@ from pastchats_memory.formats.agents.codex.replay import ends_burst
 from pastchats_memory.formats.base.session import BadRecord, Position, Row, SessionBuilder, SessionInfo, read_items
 from pastchats_memory.formats.base.source import Places, Record, Records, SourceFile
 from pastchats_memory.formats.base.tools import ToolCall, ToolResult, parse_call, parse_result
-from pastchats_memory.formats.base.turns import PendingTurn
-from pastchats_memory.formats.base.usage import Tokens, read_tokens
+from pastchats_memory.formats.base.turns import PendingTurn, Tokens, read_tokens
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.clean import IMAGE

@@ -24,7 +24,7 @@ _INJECTED = opening_of([*_WORDS["injected_tags"], *_WORDS["automated_tags"]])
 """The tags around text that Codex itself sends in the user's role."""
 _SAYS = re.compile("|".join(_WORDS["injected"]))
 """How other such text begins, up to where no person would go on so."""
-_REQUEST = re.compile(r"^##[ \t]+My request(?:[ \t]+for[ \t]+Codex)?:", re.MULTILINE)
+_REQUEST = re.compile(r"^##[ \t]+My request(?:[ \t]+for[ \t]+Codex)?:[ \t]*$", re.MULTILINE)
 """The mark above a person's words, if an app put context before them."""
 _CONTEXT = re.compile(r"#[ \t][^\n]{1,200}:[ \t]*\n")
 """The heading of such a context, such as `# Files mentioned by the user:`."""

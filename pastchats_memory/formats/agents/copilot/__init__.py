@@ -26,7 +26,7 @@ HOOKS = HookDialect(
 
 COPILOT_CLI = Format(
     name="copilot-cli",
-    version=7,
+    version=8,
     detect=deferred("agents.copilot.cli:detect"),
     read=deferred("agents.copilot.cli:CopilotSession.read"),
     program="Copilot CLI",

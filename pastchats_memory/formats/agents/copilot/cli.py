@@ -112,7 +112,7 @@ class CopilotSession(AgentSession):
         is_from_program = data.get("isAutopilotContinuation") is True or "crossSession" in data
         if data.get("source") in PERSON and not is_from_program:
             images = len(list_of(data.get("attachments"))) if not content else 0
-            self.builder.add_typed(without_rim(content, APPENDED), at, images)
+            self.builder.add_typed(self.dialect.parse_prompt(without_rim(content, APPENDED)).text, at, images)
 
     def _add_call(self, data: Json, name_key: str) -> None:
         self.builder.add_call(text_of(data.get("toolCallId")), text_of(data.get(name_key)), data.get("arguments"))

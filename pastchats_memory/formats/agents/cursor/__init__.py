@@ -24,7 +24,7 @@ HOOKS = HookDialect(
 
 CURSOR = Format(
     name="cursor",
-    version=9,
+    version=10,
     detect=confident(deferred("agents.cursor.transcript:matches"), CERTAIN),
     read=deferred("agents.cursor.transcript:read"),
     program="Cursor",

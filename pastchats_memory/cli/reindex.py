@@ -9,7 +9,6 @@ from pastchats_memory.episodes.derive import Derived
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
 from pastchats_memory.store.vectors.reindex import ReindexReport
-from pastchats_memory.views.answers.database import ReindexBody
 from pastchats_memory.views.to_json import to_json
 
 
@@ -37,6 +36,8 @@ def command(memory: Memory, embeddings: bool, outcomes: bool, model: str | None)
     Embeddings are made with another model or with the newest version of the same. An interrupted run keeps what it has, and the
     old vectors keep answering; the same command continues it. Outcomes take a minute for a large memory.
     """
+    from pastchats_memory.views.answers.database import ReindexBody  # brings what `task` has no use for
+
     options.be_nice()
     options.interrupt_in_order()
     report, text = _outcomes(memory) if outcomes else _embeddings(memory, model)

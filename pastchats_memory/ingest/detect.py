@@ -15,12 +15,10 @@ from pastchats_memory.ingest.discover import Candidate
 from pastchats_memory.ingest.options import IndexOptions, ReadAs
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.sources import SourceState
+from pastchats_memory.store.sources import EMPTY, SourceState
 
 NO_CONVERSATION = "no conversation found in it"
 NO_CONTENT = "an empty list or object"
-EMPTY = "empty"
-"""Why nothing of a file was taken in which a session may still be written."""
 TABLE = "a table; programs that export chats as one do so as JSON too, which is read"
 TABLES = frozenset({".csv", ".tsv"})
 NOTES_SKIPPED = "Markdown that is no dialogue; name the file itself or use --notes to take it"

@@ -12,7 +12,7 @@ from pastchats_memory.fields import Count, shown_as
 from pastchats_memory.files.archives import archive_of, is_archive
 from pastchats_memory.files.stored_path import resolve_path
 from pastchats_memory.formats.registry import History
-from pastchats_memory.ingest.detect import BY_FORMAT, EMPTY
+from pastchats_memory.ingest.detect import BY_FORMAT
 from pastchats_memory.ingest.discover import discover_files
 from pastchats_memory.ingest.options import ALL_FILES, FileFilter
 from pastchats_memory.model import LeftOut, Unreadable
@@ -56,7 +56,7 @@ def list_unread(database: Database) -> list[UnreadFile]:
             tuple(Unreadable(state.path, line, why) for line, why in orjson.loads(state.problems or "[]")),
         )
         for state in sources.unread_sources(database)
-        if state.note != EMPTY
+        if state.note != sources.EMPTY
     ]
 
 

@@ -47,6 +47,8 @@ class SourceState(NamedTuple):
     """JSON of the format and the map that the user named (`ingest.options.ReadAs`); None if it was detected."""
 
 
+EMPTY = "empty"
+"""Note of a file of which nothing was taken, and in which a session may still be written."""
 LAST_RUNS = 16
 """Runs among which an unfinished one is looked for; hooks add many runs a day."""
 COLUMNS = "path, size, mtime_ns, recipe, format, note, file_id, fingerprint, project, problems, read_as"

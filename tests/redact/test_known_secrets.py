@@ -10,6 +10,7 @@ from program import Program, write_messages
 from pastchats_memory import Memory
 from pastchats_memory.maintenance.known_secrets import MOST_FRESH, MOST_ROWS
 from pastchats_memory.redact.known_secrets import MOST_VALUES, KnownSecrets
+from pastchats_memory.store.database import open_database
 from pastchats_memory.store.recalled import Given, add
 
 PASSWORD = "kf83-Qzzt-19xx"  # noqa: S105 - nobody's
@@ -197,10 +198,8 @@ def test_a_known_secret_is_removed_where_a_text_escapes_it(program: Program) -> 
 def test_what_hooks_gave_to_an_agent_loses_a_secret_that_is_shown_later(program: Program) -> None:
     write_messages(program.home / "history" / "a.jsonl", ("user", f"Which hash does {PASSWORD} have?"))
     assert program("index", "history").status == 0
-    with Memory.open(program.database) as memory:
-        add(
-            memory._database, [Given("n", "2026-01-01T00:00:00Z", "claude-code", "recall", "s", f"> user / {PASSWORD}")]
-        )
+    with open_database(program.database) as database:
+        add(database, [Given("n", "2026-01-01T00:00:00Z", "claude-code", "recall", "s", f"> user / {PASSWORD}")])
     write_messages(program.home / "history" / "b.jsonl", SHOWN)
     assert program("index", "history").status == 0
     assert is_gone(program)

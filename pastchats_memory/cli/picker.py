@@ -223,9 +223,8 @@ class Picker:
             hits, self._titles = list(found), memory.name_hits(found)
         else:
             hits = memory.list_recent(LIMIT, project=project or None, format=agent or None)
-            self._titles = {
-                hit.id: memory.name_conversation(hit.source_project, hit.conversation_id or "") for hit in hits
-            }
+            titles = memory.name_conversations((hit.source_project, hit.conversation_id or "") for hit in hits)
+            self._titles = {hit.id: titles[hit.source_project, hit.conversation_id or ""] for hit in hits}
         self._outcomes = memory.outcomes_of(hits)
         if outcome and not text:
             hits = [hit for hit in hits if self._outcomes.get(hit.id) == outcome]

@@ -187,9 +187,9 @@ class Recent(NamedTuple):
     """How far an index run is."""
 
 
-def load_recent(database: Database, limit: int, running: tuple[str, ...]) -> Recent:
-    """Return the newest sessions, and what is open among the newest episodes, each up to a limit."""
-    episodes, _ = _load(database, Filters(), RECENT_EPISODES)
+def load_recent(database: Database, limit: int, running: tuple[str, ...], project: str | None) -> Recent:
+    """Return the newest sessions of a project or of all, and what is open among the newest episodes, each up to a limit."""
+    episodes, _ = _load(database, Filters(project=project), RECENT_EPISODES)
     newest = {one.conversation: one for one in episodes}
     latest = sorted(newest.values(), key=lambda one: one.timestamp or "", reverse=True)[:limit]
     items = {item.id: item for item in turns.items(database, [one.question_id for one in latest])}

@@ -37,16 +37,16 @@ def is_decision(request: str) -> bool:
 
 def find_decisions(request: str) -> list[str]:
     """Return the sentences of a request, without its pastes, that settle something they name."""
-    return [sentence for sentence in _list_statements(request) if _DECIDES.search(sentence)]
+    return _list_statements(request, _DECIDES)
 
 
 def find_rules(request: str) -> list[str]:
     """Return the sentences of a request, without its pastes, that say how work has to be done."""
-    return [sentence for sentence in _list_statements(request) if _RULES.search(sentence)]
+    return _list_statements(request, _RULES)
 
 
-def _list_statements(request: str) -> list[str]:
-    sentences = _SENTENCE.split(split_paste(find_instruction(request)).typed)
+def _list_statements(request: str, cue: LazyPattern) -> list[str]:
+    sentences = filter(cue.search, _SENTENCE.split(split_paste(find_instruction(request)).typed))
     return [one for one in sentences if not _UNDECIDED.search(one) and measure_topic(one) >= LEAST_TOPIC]
 
 

@@ -305,9 +305,10 @@ class MemoryReader(OpenedMemory):
         with self._open_snapshot() as database:
             return load_part(database, utf8(conversation_id), project, number)
 
-    def name_conversation(self, project: str, conversation_id: str) -> str:
-        """Return the title of a conversation, as `episodes.titles.name_conversation` does."""
-        return name_conversation(self._hide_private(), project, conversation_id)
+    def name_conversations(self, ids: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+        """Return the titles of conversations by project and id, as `episodes.titles.name_conversation` does."""
+        database = self._hide_private()
+        return {one: name_conversation(database, *one) for one in set(ids)}
 
     def name_hits(self, hits: Iterable[Hit]) -> dict[str, str]:
         """Return the title of each hit by its id."""
@@ -514,13 +515,13 @@ class MemoryReader(OpenedMemory):
             absent = () if found.lines else explain_empty(database, filters)
         return found._replace(warnings=(*found.warnings, *absent, *late))
 
-    def load_recent(self, limit: int = 24) -> Recent:
+    def load_recent(self, limit: int = 24, project: str | None = None) -> Recent:
         """Return the newest sessions, what is open among them, and how far an index run is."""
         from pastchats_memory.episodes.history import load_recent
 
         self._catch_up_outcomes(Filters(outcomes=OUTCOMES))
         with self._open_snapshot() as database:
-            return load_recent(database, limit, describe_running(database))
+            return load_recent(database, limit, describe_running(database), project)
 
     def list_recent(self, limit: int = 20, *, project: str | None = None, format: str | None = None) -> list[Hit]:  # noqa: A002 - the name in every output
         """Return the newest prompt of each of the newest conversations."""

@@ -413,11 +413,12 @@ def by_signal(database: Database, filters: Filters, signal: str, most: int, *, a
         "AND ifnull(o.source_project = ?, 1)"
     )
     values = (LEAST_CONFIDENCE, bind_list(filters.outcomes), signal, among, filters.project)
-    rows = database.run(f"{ENDED} {which} ORDER BY p.timestamp DESC, o.prompt_id DESC LIMIT ?", (*values, most))
-    total = database.value(
-        f"SELECT count(*) FROM visible_outcomes o JOIN visible_prompts p ON p.id = o.prompt_id {which}", values
-    )
-    return [_ended(row) for row in rows], int(total)
+    order = "ORDER BY p.timestamp DESC, o.prompt_id DESC"
+    found = f"SELECT o.prompt_id FROM visible_outcomes o JOIN visible_prompts p ON p.id = o.prompt_id {which} {order}"
+    ids = [id_ for (id_,) in database.run(found, values)]
+    newest = (bind_list(ids[:most]),)
+    rows = database.run(f"{ENDED} WHERE o.prompt_id IN (SELECT value FROM json_each(?)) {order}", newest)
+    return [_ended(row) for row in rows], len(ids)
 
 
 def _ended(row: Sequence[object]) -> Ended:

@@ -7,6 +7,7 @@ the person typed, and stay.
 """
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from pastchats_memory.text.lazy_pattern import LazyPattern, read_pattern
@@ -47,6 +48,7 @@ class PastedText(NamedTuple):
     """The last line of the pastes that names an error; empty for none."""
 
 
+@lru_cache(maxsize=4)  # several rules look at one text in turn
 def split_paste(text: str) -> PastedText:
     """Return the typed part of a text, and the error that its pastes name."""
     lines = text.splitlines()

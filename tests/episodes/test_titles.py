@@ -94,13 +94,13 @@ def write_session(path: Path, *prompts: str, title: str = "") -> None:
 def test_the_agents_own_title_comes_first(memory: Memory, tmp_path: Path) -> None:
     write_session(tmp_path / "s1.jsonl", "Fire the kiln", title="Night firing of the kiln")
     memory.index([tmp_path / "s1.jsonl"])
-    assert memory.name_conversation("kiln", "s1") == "Night firing of the kiln"
+    assert memory.name_conversations([("kiln", "s1")]) == {("kiln", "s1"): "Night firing of the kiln"}
 
 
 def test_the_agents_own_title_counts_in_plain_words_too(memory: Memory, tmp_path: Path) -> None:
     write_session(tmp_path / "s1.jsonl", "Replace the kiln's thermostat", title="File path explanation")
     memory.index([tmp_path / "s1.jsonl"])
-    assert memory.name_conversation("kiln", "s1") == "File path explanation"
+    assert memory.name_conversations([("kiln", "s1")]) == {("kiln", "s1"): "File path explanation"}
 
 
 def test_a_hit_is_named_by_its_episode(memory: Memory, tmp_path: Path) -> None:

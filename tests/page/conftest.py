@@ -38,6 +38,7 @@ def garden(own_demo_of_session: Program) -> Program:
     done = program("index", write_tracker(program.home), half, nothing, write_lesson(program.home))
     assert done.status == 0, done.stderr
     assert program("task", "update", "gdn-1", "--status", "in_progress").status == 0
+    assert program("forget", "--conversation", "h", "--yes").status == 0
     return program
 
 

@@ -106,7 +106,7 @@ def show_handoff(memory: Memory, request: PageRequest) -> WebPage:
 
 
 def show_calls(memory: Memory, request: PageRequest) -> WebPage:
-    """Show the tool calls of a turn as its source has them, those of `file`, or one at length. Raises RequestError, UsageFault."""
+    """Show the tool calls of a turn, those that changed `file`, or one at length. Raises RequestError, UsageFault."""
     id_ = request.query.get("id", "")
     item = require(next(iter(memory.show(id_, 0)), None), "turn")
     chosen, file = number_of(request.query.get("call", "")), request.query.get("file", "")
@@ -150,7 +150,6 @@ def show_conversation(memory: Memory, request: PageRequest) -> WebPage:
             "episodes": [_show_episode(part, one, cited, query, subagents, shown) for one in part.episodes],
             "outline": list(_outline(part)),
             "tasks": memory.tasks.list_of_conversation(part.id),
-            "query": query,
             "previous": links[-1] if part.number > 1 else None,
             "next": links[1] if part.number < part.parts else None,
         },

@@ -46,8 +46,6 @@ class Plot(NamedTuple):
     unit: str
     """`day`, `week`, `month` or `year`."""
     bars: Sequence[Bar]
-    highest: int
-    """Episodes with a known outcome of the highest bar."""
     totals: Mapping[str, int]
     width: int = WIDTH
     height: int = HEIGHT
@@ -74,7 +72,7 @@ def plot_outcomes(tallies: Iterable[Tally]) -> Plot | None:
         _lay_out(number * place, place, start, unit, numbers, highest)
         for number, (start, numbers) in enumerate(counts.items())
     ]
-    return Plot(unit, bars, highest, sum(by_day.values(), Counter()))
+    return Plot(unit, bars, sum(by_day.values(), Counter()))
 
 
 UNITS = {"day": 1, "week": 7, "month": 28, "year": 365}

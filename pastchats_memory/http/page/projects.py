@@ -45,7 +45,8 @@ def show_project(memory: Memory, request: PageRequest) -> WebPage | Redirect:
     stored = require(stored, "project", "It may have been forgotten, or be private.")
     plot = plot_outcomes(memory.tally_outcomes(name))
     days = _find_days(memory, request, "/page/project", name)
-    return WebPage("project", {"stored": stored, "plot": plot, "tokens": memory.tally_tokens(name), **days})
+    recent, tokens = memory.load_recent(12, name), memory.tally_tokens(name)
+    return WebPage("project", {"stored": stored, "plot": plot, "tokens": tokens, "recent": recent, **days})
 
 
 def show_timeline(memory: Memory, request: PageRequest) -> WebPage:

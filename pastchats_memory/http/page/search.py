@@ -15,7 +15,7 @@ from pastchats_memory.http.page.words import SPEAKERS, name_agent, name_outcome
 from pastchats_memory.http.routes import LONGEST_QUERY
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import Hit
-from pastchats_memory.model.ids import TASK
+from pastchats_memory.model.ids import TASK, number_of
 from pastchats_memory.search.request import MOST_HITS
 from pastchats_memory.views.page_markdown import render_line
 from pastchats_memory.views.text import NOTHING_CLOSE, describe_relevance, has_close_hit
@@ -73,8 +73,7 @@ def show(memory: Memory, request: PageRequest) -> WebPage:
         raise RequestError(
             400, "usage", f"the query is longer than {LONGEST_QUERY:,} characters", "Name its main words."
         )
-    number = int(request.query["page"]) if request.query.get("page", "").isdecimal() else 1
-    number = min(max(number, 1), MOST_HITS // HITS)
+    number = min(max(number_of(request.query.get("page", "")) or 1, 1), MOST_HITS // HITS)
     hits = memory.search(query, limit=HITS, page=number, **chosen)  # type: ignore[arg-type] # filters are texts
     pages = {step: make_url("/", query=query, **chosen, sort=sort, page=number + step) for step in (-1, 1)}
     groups = _group_hits(memory, hits, query)
@@ -97,8 +96,8 @@ def show_file(memory: Memory, request: PageRequest) -> WebPage:
     """Show which sessions changed a file of this name, in any project."""
     name = request.query.get("name", "")
     found = memory.list_changes(name) if name else []
-    named = [(item, memory.name_conversation(item.project, item.conversation_id or "")) for item in found]
-    return WebPage("file", {"name": name, "changes": named})
+    titles = memory.name_conversations((item.project, item.conversation_id or "") for item in found)
+    return WebPage("file", {"name": name, "changes": found, "titles": titles})
 
 
 def _list_menus(memory: Memory, chosen: Mapping[str, str], sort: str) -> list[tuple[str, str, Choices, str]]:
@@ -128,9 +127,10 @@ def _group_hits(memory: Memory, hits: Sequence[Hit], query: str) -> list[HitGrou
         key = hit.task.key if hit.task else parent or hit.conversation_id or hit.id
         groups.setdefault((hit.source_project, key), []).append(hit)
     outcomes, resumes = memory.outcomes_of(hits), memory.resume_lines(group[0] for group in groups.values())
+    titles = memory.name_conversations(key for key, group in groups.items() if group[0].conversation_id)
     return [
         HitGroup(
-            _mark(_name_group(memory, project, key, group[0]), query),
+            _mark(titles.get((project, key)) or _name_item(group[0]), query),
             make_url("/page/task", key=key) if group[0].task else make_url("/page/turn", id=group[0].id, query=query),
             group[0],
             outcomes.get(group[0].id, ""),
@@ -145,10 +145,8 @@ def _is_subagents(hit: Hit) -> bool:
     return hit.metadata.get("branch") == "sidechain"
 
 
-def _name_group(memory: Memory, project: str, key: str, best: Hit) -> str:
-    if best.task is not None:
-        return best.task.title or best.task.key
-    return best.heading or "A note" if best.conversation_id is None else memory.name_conversation(project, key)
+def _name_item(hit: Hit) -> str:
+    return hit.heading or "A note" if hit.task is None else hit.task.title or hit.task.key
 
 
 def _describe_hit(hit: Hit, query: str) -> HitLine:

@@ -28,6 +28,11 @@ async function refresh() {
   document.title = page.title;
 }
 
+// A menu that is not set stays out of the address.
+document.addEventListener("formdata", ({ target, formData }) => {
+  if (target.method === "get") for (const [name, value] of [...formData]) if (!value) formData.delete(name);
+});
+
 if (form) {
   let waiting;
   query.addEventListener("input", () => {

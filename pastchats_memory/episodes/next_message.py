@@ -5,7 +5,7 @@ from functools import cache
 from pastchats_memory.store.outcomes import Ending
 from pastchats_memory.text.data_file import read_parts, read_words
 from pastchats_memory.text.instruction import find_instruction
-from pastchats_memory.text.lazy_pattern import LazyPattern
+from pastchats_memory.text.lazy_pattern import LazyPattern, read_pattern
 from pastchats_memory.text.sentences import first_sentences, split_sentences
 from pastchats_memory.text.topics import measure_topic
 from pastchats_memory.text.words import WORD
@@ -24,18 +24,11 @@ LONGEST_TURN = 40
 """Characters at the start of a sentence in which it turns to another thing."""
 LONGEST_REPLY = 30
 """Words of a message that goes on by a reference or answers a question; a longer one explains something of its own."""
-_TURN = LazyPattern(
-    r"\W*(?:(?:and|ok|okay|good|great|fine|perfect|thanks|so)\W+)*(?:now|next|jetzt|nun|maintenant|ahora|agora|adesso|теперь)\b"
-    r"|\W*(?:and|und|et|y|e)\W+(?:the|an?|for|in|on|der|die|das|le|la|les|el|los)\b"
-)
+_TURN = read_pattern(__file__, "turns-to-another")
 _ASIDE = LazyPattern(r"(?<=\w)\W+(?:btw|by the way|übrigens|nebenbei|au fait|por cierto|кстати)\W*\Z")
 """What closes a sentence about the same thing; at its start it turns to another one."""
-_QUESTION = LazyPattern(
-    r"\W*(?:(?:and|so|ok|okay)\W+)*(?:what|how|why|which|who|where|when|is|are|was|were|does|do|did|(?:can|could|should|may) (?:i|we|it|they))\b"
-)
-_CONDITION = LazyPattern(
-    r"\W*(?:and|but|or|so|what|und|aber|oder|was|y|pero|et|mais|e|ma)\W+(?:if|when|wenn|falls|si|se|quando)\b"
-)
+_QUESTION = read_pattern(__file__, "question")
+_CONDITION = read_pattern(__file__, "condition")
 _REFUSAL = LazyPattern(r"\W*(?:no|nope|nein|non|nee|нет|不|いいえ)\s*(?:[,.!:;–—，。-]|\Z)")
 
 

@@ -17,14 +17,8 @@ LAST_CHARACTERS = 3000
 
 _SENTENCE = LazyPattern(r"(?<=[.!?;。！？])\s+|\n+")
 _DECIDES = read_pattern(__file__, "decides", re.IGNORECASE)
-_RULES = LazyPattern(
-    r"\b(?:never|always|must|only|do not|don't|instead of|rather than|make sure|prefer)\b", re.IGNORECASE
-)
-_UNDECIDED = LazyPattern(
-    r"[?？]\s*\Z|\A\W*(?:why|what|how|when|who|should|could|would|do|does|is|are|can)\b"
-    r"|\b(?:if|maybe|perhaps|might|what\ if|whether|wonder)\b",
-    re.IGNORECASE,
-)
+_RULES = read_pattern(__file__, "rules", re.IGNORECASE)
+_UNDECIDED = read_pattern(__file__, "undecided", re.IGNORECASE)
 _LEFT_OPEN = read_pattern(__file__, "left-open", re.IGNORECASE)
 
 

@@ -19,6 +19,7 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ending
 from pastchats_memory.store.sources import latest_runs
 from pastchats_memory.text.commands import strip_surroundings
+from pastchats_memory.text.lazy_pattern import read_pattern
 from pastchats_memory.text.shell import classify_check, is_read_only
 from pastchats_memory.text.topics import measure_topic
 from pastchats_memory.text.words import FUNCTION_WORDS, words
@@ -49,13 +50,7 @@ _ADDS, _REMOVES = frozenset({"add", "i", "install"}), frozenset({"remove", "rm",
 _PACKAGE = re.compile(r"(?!-)@?[\w./:-]*\w")
 _LOOKED_FOR = re.compile(r"\b(?:e?grep|rg)\b[^|;&'\"]{0,80}(?:'[^'\n]*'|\"[^\"\n]*\"|\S+)")
 """A search in an output. It is not the purpose of the command."""
-_ONE_TIME = re.compile(
-    r"""
-    (?:sudo\s+)?(?:(?:rm|rmdir|mkdir|touch|mv|cp|ln|chmod|chown|find|kill|pkill|killall)
-    |git\s+(?:add|am|apply|branch|checkout|cherry-pick|clean|commit|merge|mv|push|rebase|reset|restore|revert|rm|stash
-    |switch|tag))(?:\s|$)""",
-    re.VERBOSE,
-)
+_ONE_TIME = read_pattern(__file__, "one-time")
 """A command about the files and the history of one day. It counts only if the task names its action."""
 
 

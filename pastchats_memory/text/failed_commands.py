@@ -29,10 +29,7 @@ _REASON = read_pattern(__file__, "reason", re.IGNORECASE, also=NO_SUCH_COMMAND)
 _ERROR = LazyPattern(r"error|fatal|denied|not found|no such|cannot|unable", re.IGNORECASE)
 _DENIED = read_pattern(__file__, "permission-denied", re.IGNORECASE)
 """Results of a call that needed the person's permission, or that the client's sandbox stopped."""
-_NO_REASON = LazyPattern(
-    r"\A(?:Exit code -?\d+\Z|%\s+Total\s|Dload\s|npm warn\b|\+\s|At line:\d|Command: |Directory: |Error: \(none\))",
-    re.IGNORECASE,
-)
+_NO_REASON = read_pattern(__file__, "no-reason", re.IGNORECASE)
 """Lines that tell nothing about a failure: an exit code, the progress of a download, a warning, the place in a script."""
 _SHELL = LazyPattern(r"\A(?:(?:\S*/)?(?:ba|da|z)?sh: (?:(?:\w+ )?\d+: ?)?|\(eval\):\d+: |\w*sh:\d+: )")
 """The shell that prints an error; the same error counts in each."""

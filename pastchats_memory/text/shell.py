@@ -101,9 +101,7 @@ _SEPARATORS = LazyPattern(r"[;&|()\n]+")
 _DURATION = LazyPattern(r"[0-9.]+[smh]?\Z")
 _ASKS_PROGRAM = read_pattern(__file__, "asks-program", re.IGNORECASE)
 """Options that make a program describe itself and check nothing."""
-_SET_ASIDE = LazyPattern(
-    r"\bgit\s+(?:stash\b(?!\s+(?:pop|apply|list|show|drop))|checkout\s(?:[^;&|\n]{0,80}\s)?HEAD[~^])"
-)
+_SET_ASIDE = read_pattern(__file__, "set-aside")
 """Commands that set the work aside; a check beside them is meant to fail."""
 _TEST_SUMMARY = read_pattern(__file__, "test-summary", re.IGNORECASE | re.MULTILINE)
 NO_SUCH_COMMAND = r"""

@@ -20,7 +20,7 @@ from pastchats_memory.views.to_json import to_json
 
 if TYPE_CHECKING:
     from pastchats_memory.memory import Memory
-    from pastchats_memory.sync import Machine, SyncReport
+    from pastchats_memory.sync.report import Machine, SyncReport
 
 PASSPHRASE = "PASTCHATS_MEMORY_SYNC_PASSPHRASE"  # noqa: S105 - the name of a variable # nosec B105
 NOUNS = {
@@ -64,7 +64,7 @@ def command(
     Each file is signed, and only those of your machines are taken. A machine with the passphrase or the key counts as yours. In
     a folder with --plain you compare the code that --status shows on both.
     """
-    from pastchats_memory.sync import FolderAccess
+    from pastchats_memory.sync.report import FolderAccess
 
     options.interrupt_in_order()
     folder = folder or _only_folder(memory)

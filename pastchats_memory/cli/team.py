@@ -20,7 +20,7 @@ from pastchats_memory.views.answers.team import TeamInitBody, TeamShareBody, Tea
 from pastchats_memory.views.to_json import to_json
 
 if TYPE_CHECKING:
-    from pastchats_memory.team import PushPreview, SharePreview, TeamStatus
+    from pastchats_memory.team.report import PushPreview, SharePreview, TeamStatus
 
 WIDTH = 100
 """Characters of a prompt that are shown."""

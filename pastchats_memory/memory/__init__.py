@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from pastchats_memory.store.backup import Counts
     from pastchats_memory.store.tombstones import Forgetting
     from pastchats_memory.store.vectors.reindex import ReindexReport
-    from pastchats_memory.sync import FolderAccess, SyncReport
+    from pastchats_memory.sync.report import FolderAccess, SyncReport
 
 
 class Memory(MemoryReader):
@@ -426,30 +426,30 @@ class Memory(MemoryReader):
         Private and excluded projects stay here. Raises MemoryFault, OSError.
         """
         from pastchats_memory.store.known_secrets import known_secrets_of
-        from pastchats_memory.sync import FolderAccess, synchronise
+        from pastchats_memory.sync import synchronise
 
         limits = self._find_limits()
         session = self._open_session()
         with known_secrets_of(self._database):
-            return synchronise(self._database, session, Path(folder), access or FolderAccess(), limits, progress)
+            return synchronise(self._database, session, Path(folder), access, limits, progress)
 
     def sync_status(self, folder: str | PathLike[str], access: FolderAccess | None = None) -> SyncReport:
         """Return the machines that use a folder, and what they have not done yet. Raises MemoryFault, OSError."""
-        from pastchats_memory.sync import FolderAccess, read_status
+        from pastchats_memory.sync import read_status
 
-        return read_status(self._database, Path(folder), access or FolderAccess())
+        return read_status(self._database, Path(folder), access)
 
     def retire_machine(self, folder: str | PathLike[str], machine: str, access: FolderAccess | None = None) -> None:
         """Take over the files of a machine that is no longer used, and no new ones. Raises MemoryFault, OSError."""
-        from pastchats_memory.sync import FolderAccess, retire
+        from pastchats_memory.sync import retire
 
-        retire(self._database, Path(folder), access or FolderAccess(), machine)
+        retire(self._database, Path(folder), access, machine)
 
     def trust_machine(self, folder: str | PathLike[str], code: str, access: FolderAccess | None = None) -> None:
         """Take the files of the machine whose code you have compared. Raises MemoryFault, OSError."""
-        from pastchats_memory.sync import FolderAccess, trust_machine
+        from pastchats_memory.sync import trust_machine
 
-        trust_machine(self._database, Path(folder), access or FolderAccess(), code)
+        trust_machine(self._database, Path(folder), access, code)
 
     def replace_sync_secret(self, folder: str | PathLike[str], access: FolderAccess) -> None:
         """Give a folder a new passphrase or key; the next `sync` writes the files again. Raises MemoryFault, OSError."""

@@ -706,8 +706,10 @@ class MemoryReader(OpenedMemory):
 
         Raises TeamUnavailable if no team is configured.
         """
-        from pastchats_memory.team import CopyLimits, TeamAccess, TeamMemory
+        from pastchats_memory.team import TeamMemory
         from pastchats_memory.team.connect import name_author
+        from pastchats_memory.team.copy import CopyLimits
+        from pastchats_memory.team.report import TeamAccess
 
         limits = self._find_limits()
         config = self.config

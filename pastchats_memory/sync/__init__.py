@@ -25,22 +25,10 @@ from pastchats_memory.sync import folder as files
 from pastchats_memory.sync import keys
 from pastchats_memory.sync.folder import Json, UnusableFile
 from pastchats_memory.sync.receive import receive
-from pastchats_memory.sync.report import FolderAccess, Machine, Refused, SyncReport
+from pastchats_memory.sync.report import FolderAccess, Machine, SyncReport
 from pastchats_memory.sync.send import note_judgements, send
 from pastchats_memory.sync.trust import Trust
 from pastchats_memory.text.encoding import utf8
-
-__all__ = [
-    "FolderAccess",
-    "Machine",
-    "Refused",
-    "SyncReport",
-    "read_status",
-    "replace_secret",
-    "retire",
-    "synchronise",
-    "trust_machine",
-]
 
 NO_KEY = bytes(32)
 """Stands for the key of a retired machine whose files cannot be read."""
@@ -50,7 +38,7 @@ def synchronise(
     database: Database,
     session: ModelSession,
     path: Path,
-    access: FolderAccess,
+    access: FolderAccess | None,
     limits: SharingLimits,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> SyncReport:
@@ -87,7 +75,7 @@ def _refuse_retired(database: Database, known: SyncFolder) -> None:
         raise UsageFault("this machine was retired from the folder", "`sync --rejoin` makes it a new machine there.")
 
 
-def read_status(database: Database, path: Path, access: FolderAccess) -> SyncReport:
+def read_status(database: Database, path: Path, access: FolderAccess | None) -> SyncReport:
     """Return the machines of the folder, and what they have not done yet; change nothing in it.
 
     Raises InputMissing, UsageFault, StoreFault, OSError.
@@ -98,7 +86,7 @@ def read_status(database: Database, path: Path, access: FolderAccess) -> SyncRep
     return report
 
 
-def retire(database: Database, path: Path, access: FolderAccess, machine: str) -> None:
+def retire(database: Database, path: Path, access: FolderAccess | None, machine: str) -> None:
     """Refuse further files of a machine, and take over those that were read here.
 
     The next run sends what they hold as this machine's. Raises InputMissing, UsageFault, StoreFault, OSError.
@@ -122,7 +110,7 @@ def retire(database: Database, path: Path, access: FolderAccess, machine: str) -
             sync.store_file(database, known.id, SyncFile(machine, number, is_current=False), ())
 
 
-def trust_machine(database: Database, path: Path, access: FolderAccess, code: str) -> None:
+def trust_machine(database: Database, path: Path, access: FolderAccess | None, code: str) -> None:
     """Take the files of the machine whose code a person has compared. Raises InputMissing, UsageFault, StoreFault, OSError."""
     known = _open(database, path, access, may_begin=False)
     trust = Trust(database, known)
@@ -189,8 +177,9 @@ def _only_run(database: Database) -> Iterator[None]:
         lock.release()
 
 
-def _open(database: Database, path: Path, access: FolderAccess, *, may_begin: bool = True) -> SyncFolder:
+def _open(database: Database, path: Path, access: FolderAccess | None, *, may_begin: bool = True) -> SyncFolder:
     """Return what is known of the folder, which is set up at its first use."""
+    access = access or FolderAccess()
     if not path.is_dir():
         raise InputMissing(
             f"{path} is no folder", "Create it first, or name a folder that is carried between your machines."

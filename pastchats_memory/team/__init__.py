@@ -32,17 +32,6 @@ from pastchats_memory.team.report import (
 from pastchats_memory.team.rows import TURN
 from pastchats_memory.team.server import Condition, TeamServer
 
-__all__ = [
-    "CopyLimits",
-    "PullReport",
-    "PushPreview",
-    "PushReport",
-    "SharePreview",
-    "TeamAccess",
-    "TeamMemory",
-    "TeamStatus",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class TeamMemory:

@@ -14,8 +14,9 @@ from pastchats_memory.store import sync
 from pastchats_memory.store.database import open_database
 from pastchats_memory.store.interchange import export_tasks
 from pastchats_memory.store.tombstones import Tombstones
-from pastchats_memory.sync import FolderAccess, SyncReport, keys
+from pastchats_memory.sync import keys
 from pastchats_memory.sync.keys import Signature
+from pastchats_memory.sync.report import FolderAccess, SyncReport
 
 NO_CONFIG = Config(Path())
 

@@ -15,7 +15,7 @@ from machines import Machine
 from pastchats_memory.cli.sync import describe_machine
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.store.database import open_database
-from pastchats_memory.sync import FolderAccess
+from pastchats_memory.sync.report import FolderAccess
 
 ASKED = "Why do the webhook retries of the billing service pile up at night?"
 ANSWERED = "Because the queue has no backoff. A delay that doubles at each attempt ended it."

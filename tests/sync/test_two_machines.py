@@ -13,7 +13,7 @@ from pastchats_memory.config import Config
 from pastchats_memory.errors import InputMissing, UsageFault
 from pastchats_memory.store import turns
 from pastchats_memory.store.database import open_database
-from pastchats_memory.sync import FolderAccess
+from pastchats_memory.sync.report import FolderAccess
 
 ASKED = "Why do the webhook retries of the billing service pile up at night?"
 ANSWERED = "Because the queue has no backoff. A delay that doubles at each attempt ended it."

@@ -12,7 +12,7 @@ from program import Program, Run
 from pastchats_memory.config import Config
 from pastchats_memory.memory import Memory
 from pastchats_memory.model.episodes import RecallBlock
-from pastchats_memory.team import PullReport, PushReport
+from pastchats_memory.team.report import PullReport, PushReport
 
 ASKED = "Why do the webhook retries of the billing service pile up at night?"
 ANSWERED = "Because the queue has no backoff. A delay that doubles at each attempt ended it."

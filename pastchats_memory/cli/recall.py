@@ -1,9 +1,7 @@
 """`recall` and `context`: print what an agent reads before work, or the best items for a question."""
 
-from __future__ import annotations
-
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, ask_memory
@@ -11,11 +9,8 @@ from pastchats_memory.cli.output import is_terminal, warn
 from pastchats_memory.cli.questions import ask_for
 from pastchats_memory.cli.trial import offer_trial
 from pastchats_memory.errors import TeamUnavailable
-from pastchats_memory.memory import questions
+from pastchats_memory.memory import Memory, questions
 from pastchats_memory.views.answers.search import build_context, build_recall
-
-if TYPE_CHECKING:
-    from pastchats_memory.memory import Memory
 
 
 @ask_memory("recall", flags=("model",), before=offer_trial)

@@ -1,9 +1,7 @@
 """`search`: list ranked turns, notes and tasks."""
 
-from __future__ import annotations
-
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -12,12 +10,9 @@ from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.cli.output import hanging
 from pastchats_memory.cli.questions import ask_for
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.memory import questions
+from pastchats_memory.memory import Memory, questions
 from pastchats_memory.views.answers.search import build_search
 from pastchats_memory.views.terminal import INDENT, list_hits
-
-if TYPE_CHECKING:
-    from pastchats_memory.memory import Memory
 
 
 def _check(*, team: bool, explain: bool, **_: object) -> None:

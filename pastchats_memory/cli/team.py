@@ -1,10 +1,7 @@
 """`team`: share projects with other people by a server, and read what they share."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 import orjson
@@ -15,12 +12,10 @@ from pastchats_memory.cli.output import bar, counted, table
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
+from pastchats_memory.team.report import PushPreview, SharePreview, TeamStatus
 from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line
 from pastchats_memory.views.answers.team import TeamInitBody, TeamShareBody, TeamWithdrawBody
 from pastchats_memory.views.to_json import to_json
-
-if TYPE_CHECKING:
-    from pastchats_memory.team.report import PushPreview, SharePreview, TeamStatus
 
 WIDTH = 100
 """Characters of a prompt that are shown."""

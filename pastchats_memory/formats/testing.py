@@ -4,22 +4,17 @@ A package that adds a format calls `check_format` in a test. The tests of the bu
 Each `check` function raises AssertionError, which names the file and the fault.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from pastchats_memory.formats.base.checkpoint import CannotResume, Checkpoint
+from pastchats_memory.formats.base.format import Format
+from pastchats_memory.formats.base.session import Row
 from pastchats_memory.formats.base.source import NotText, SourceFile
 from pastchats_memory.formats.base.values import mapping_of
 from pastchats_memory.model import TURN_KINDS, Task, TaskState, Turn
 from pastchats_memory.text.clean import clean_turn
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pastchats_memory.formats.base.format import Format, Row
 
 EXPECTED, MAP = ".expected", ".map"
 """Suffixes of the files beside an input: its rows, and the `--map` line by which it is read."""

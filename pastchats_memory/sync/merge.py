@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import UnionType
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import orjson
 
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.ingest.turn_rows import build_exported_row
-from pastchats_memory.model import Prompt
+from pastchats_memory.model import Origin, Prompt
 from pastchats_memory.redact import redact_json
 from pastchats_memory.store import sources, sync, tombstone_transfer, turns, vectors
 from pastchats_memory.store.database import Database
@@ -43,9 +43,6 @@ from pastchats_memory.text.wire import (
     or_nothing,
     parse_turn,
 )
-
-if TYPE_CHECKING:
-    from pastchats_memory.model import Origin
 
 FORGETTING_TYPES: tuple[type | UnionType, ...] = (str, str, str, int, int, int, int, str | None)
 """Of the columns of a forgetting; the key is in hexadecimal."""

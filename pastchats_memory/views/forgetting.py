@@ -1,16 +1,11 @@
 """Describe what is forgotten and what stays, in words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from pastchats_memory.maintenance.forget import ForgetResult
+from pastchats_memory.store.mentions import Mention
+from pastchats_memory.store.tombstones import Forgetting
 from pastchats_memory.text.display import format_count, one_line
-
-if TYPE_CHECKING:
-    from pastchats_memory.maintenance.forget import ForgetResult
-    from pastchats_memory.store.mentions import Mention
-    from pastchats_memory.store.tombstones import Forgetting
 
 MAX_NAMED = 10
 """Most rows or ids that a warning names."""

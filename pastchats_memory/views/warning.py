@@ -1,14 +1,8 @@
 """Render the warning before an action that failed before, within a fixed number of bytes."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from pastchats_memory.episodes.known_failures import KnownFailure
 from pastchats_memory.text.display import escape_name, format_time, one_line
 from pastchats_memory.text.recall_block import WARNING_PREFIX
-
-if TYPE_CHECKING:
-    from pastchats_memory.episodes.known_failures import KnownFailure
 
 MAX_BYTES = 300
 MAX_CURE, MAX_PLACE = 90, 48

@@ -4,8 +4,6 @@ The main path is the chain of parents of `current_node`. Edited prompts and rege
 before the branch that replaced them, in the order in which they were written.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator

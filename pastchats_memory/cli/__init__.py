@@ -103,6 +103,7 @@ class LazyGroup(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse as click does, and say where an option belongs that stands before the command."""
+        args = ["task", "list"] if args == ["tasks"] else args
         given = list(args)  # click empties the list
         try:
             return super().parse_args(ctx, args)

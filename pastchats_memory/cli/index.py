@@ -326,15 +326,19 @@ def _text(body: Mapping[str, Any]) -> str:
     ]
     partly = [file for file in files if file["format"] and file["reason"]]
     for title, some in (("Not taken", passed_over), ("Not all of it taken", partly)):
-        lines += _listed(title, [f"{escape_path(it['source_path'])}: {one_line(it['reason'] or '')}" for it in some])
+        lines += _listed(title, [f"{_named(it)}: {one_line(it['reason'] or '')}" for it in some])
     faults = [
-        f"{escape_path(file['source_path'])}:{fault['line']}: {one_line(fault['reason'])}"
+        f"{_named(file)}:{fault['line']}: {one_line(fault['reason'])}"
         for file in files
         for fault in file["unreadable"]
         if file["format"] or fault["reason"] != file["reason"]
     ]
     lines += _listed("Not understood", faults)
     return "\n".join(lines)
+
+
+def _named(file: Mapping[str, Any]) -> str:
+    return escape_path(from_home(file["source_path"]))
 
 
 def _listed(title: str, entries: list[str]) -> list[str]:

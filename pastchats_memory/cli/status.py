@@ -6,6 +6,7 @@ import click
 
 from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.cli.output import counted, hanging
+from pastchats_memory.config import from_home
 from pastchats_memory.maintenance.health import Status
 from pastchats_memory.memory import Memory
 from pastchats_memory.text.display import format_time, sanitise
@@ -33,7 +34,7 @@ def _text(status: Status) -> str:
     per_turn = f" ({status.bytes / status.turns / 1024:.1f} KiB a turn)" if status.turns else ""
     gone = f" ({status.gone:,} of them gone; their text is kept)" if status.gone else ""
     rows = [
-        ("Database", f"{status.database}, {status.bytes / 1e6:.1f} MB{per_turn}"),
+        ("Database", f"{from_home(str(status.database))}, {status.bytes / 1e6:.1f} MB{per_turn}"),
         ("Turns", f"{status.turns:,}" + (f": {roles}" if roles else "")),
         *([("Tasks", f"{sum(status.tasks.values()):,}: {statuses}")] if status.tasks else []),
         *([("Pending", f"{counted(status.going, 'forgotten row')}, hidden, not deleted yet")] if status.going else []),

@@ -35,7 +35,9 @@ LARGEST = 1_000_000
 """Bytes of the largest file that is read for the estimate."""
 MOST_TEXTS = 24
 BYTES_A_TURN = 3000
-"""Bytes of a turn if every file is too large to read: those of agents' sessions, tool results included."""
+"""Bytes of a turn if no small file has any: those of agents' sessions, tool results included."""
+BYTES_OF_LARGE = 10_000
+"""The least bytes of a turn in a larger file, where results of tools or facts about each message take most of it."""
 
 
 def estimate(
@@ -57,9 +59,9 @@ def estimate(
     small = [plan for plan in new if plan.candidate.size <= LARGEST]
     sample = small[:: max(1, len(small) // MOST_FILES)][:MOST_FILES]
     texts = [text for plan in sample for text in texts_of(plan)]
-    turns = total / BYTES_A_TURN
-    if texts:
-        turns = total * len(texts) / sum(plan.candidate.size for plan in sample)
+    each = sum(plan.candidate.size for plan in sample) / len(texts) if texts else BYTES_A_TURN
+    large = sum(plan.new_bytes for plan in new if plan.candidate.size > LARGEST)
+    turns = (total - large) / each + large / max(each, BYTES_OF_LARGE)
     timed = texts[:: max(1, len(texts) // MOST_TEXTS)][:MOST_TEXTS] or ["How long will it take?"]
     start = time.perf_counter()
     if PENDING in vectors.encode_or_defer(session, timed):

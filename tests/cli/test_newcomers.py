@@ -57,3 +57,9 @@ def test_a_name_that_only_sounds_like_a_target_is_not_suggested(program: Program
     run = program("install", "vscode")
     assert run.status == 2
     assert "Did you mean" not in run.stderr
+
+
+def test_tasks_alone_lists_the_tasks(program: Program) -> None:
+    assert program("task", "add", "Sweep the flue").status == 0
+    assert "Sweep the flue" in program("tasks").stdout
+    assert program("tasks").stdout == program("task", "list").stdout

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 ARCHIVES = frozenset({".zip", ".gz", ".zst", ".zstd"})
 ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
-SMALL_SIZE = 256 * 1024 * 1024
+SMALL_SIZE = 16 * 1024 * 1024
 """Bytes that any file may unpack to."""
 MOST_DENSITY = 200
 """Ratio to which a larger file may unpack. Transcripts pack to a fifth or a tenth, bombs to a thousandth."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
-from pastchats_memory.files.archives import ARCHIVES, BrokenArchive, is_archive, is_bomb, open_member
+from pastchats_memory.files.archives import ARCHIVES, AT_ONCE, BrokenArchive, is_archive, is_bomb, open_member
 from pastchats_memory.files.regular_file import open_regular
 from pastchats_memory.formats.companions import DATABASE_SUFFIXES
 from pastchats_memory.ingest.changes import recipe_of_skipped
@@ -34,8 +34,11 @@ def list_members(archive: Candidate) -> Iterator[Candidate | Unreadable]:
     if archive.path.suffix.lower() == ".zip":
         yield from _list_zip(archive)
     else:
-        inside = archive.path / archive.path.stem
-        yield _make_member(archive, str(inside), archive.size, open_member(archive.path), named=archive.named)
+        inside, unpacked = archive.path / archive.path.stem, open_member(archive.path)
+        with unpacked() as stream:  # a bomb is refused before anything reads its lines one by one
+            while stream.read(AT_ONCE):
+                pass
+        yield _make_member(archive, str(inside), archive.size, unpacked, named=archive.named)
 
 
 def reopen_member(archive: Candidate, name: str, size: int) -> Candidate:

@@ -85,6 +85,11 @@ def by_gzip(folder: Path) -> None:
     (folder / "a.jsonl.gz").write_bytes(gzip.compress(BOMB))
 
 
+def by_gzip_of_empty_lines(folder: Path) -> None:
+    """Would take seconds a megabyte to read line by line."""
+    (folder / "a.jsonl.gz").write_bytes(gzip.compress(b"\n" * 40 * SMALL))
+
+
 def by_gzip_in_many_parts(folder: Path) -> None:
     (folder / "a.jsonl.gz").write_bytes(gzip.compress(BOMB[: len(BOMB) // 8]) * 8)
 
@@ -105,6 +110,7 @@ BOMBS: dict[Callable[[Path], None], str] = {
     of_lying_sizes: "damaged where it was packed",
     of_parts_that_overlap: "a zip archive that unpacks to far more than any transcript",
     by_gzip: "far more than any transcript",
+    by_gzip_of_empty_lines: "far more than any transcript",
     by_gzip_in_many_parts: "far more than any transcript",
     by_gzip_in_countless_parts: "more than 20,000 parts",
     by_zstd: "far more than any transcript",
@@ -122,6 +128,11 @@ def test_a_bomb_is_refused_without_being_unpacked(shell: Shell, make: Callable[[
     run = shell("index", "in", "--json")
     assert (run.status, run.json["turns_added"]) == (0, 2), run.stderr
     assert BOMBS[make] in run.stdout
+
+
+def test_no_line_of_a_bomb_is_read(shell: Shell) -> None:
+    by_gzip_of_empty_lines(shell.home / "in")
+    assert count_calls(lambda: shell("index", "in", "--json"))["strip_line"] == 0
 
 
 def linked(name: str, to: str) -> tuple[zipfile.ZipInfo, str]:

@@ -154,9 +154,9 @@ bench-tasks: $(VENV)/installed
 	$(BIN)/python benchmarks/tasks.py verdicts
 
 bench-redaction: $(VENV)/installed
-	$(BIN)/python benchmarks/redaction.py
-	$(BIN)/python benchmarks/redaction_recall.py
-	for corpus in forms bare printed passwords contexts; do $(BIN)/python benchmarks/redaction_forms.py --corpus $$corpus || exit 1; done
+	$(BIN)/python benchmarks/redaction.py speed
+	$(BIN)/python benchmarks/redaction.py recall
+	for corpus in forms bare printed passwords contexts; do $(BIN)/python benchmarks/redaction.py forms --corpus $$corpus || exit 1; done
 
 # The official files: `make bench-locomo FILE=locomo10.json`, `make bench-longmemeval FILE=longmemeval_s.json`, `make bench-beam FILE=chats/100K`.
 bench-locomo: $(VENV)/installed
@@ -174,7 +174,7 @@ bench-speed: $(VENV)/installed
 	$(if $(PASTCHATS_SHARED),$(BIN)/python benchmarks/hook.py process)
 
 bench-scale: $(VENV)/installed
-	$(BIN)/python benchmarks/scale.py
+	$(BIN)/python benchmarks/scale.py own
 
 bench-index: $(VENV)/installed
 	$(BIN)/python benchmarks/index.py speed

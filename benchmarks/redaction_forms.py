@@ -1,6 +1,4 @@
-"""Measure how many secrets `redact` finds of a corpus made without its rules.
-
-    python benchmarks/redaction_forms.py [--corpus NAME|harmless] [--seed N] [--each N] [--missed]
+"""Corpora of secrets that were made without the rules of `redact`: kinds, places and forms in tables, with values drawn at random.
 
 `redaction_forms.tsv` has kinds of tokens with places for each, and whole forms (connection strings, files, commands, cookies, webhooks,
 sentences) with what is secret in them; `redaction_bare.tsv` has tokens that are known by their shape, in places that name no secret, and what
@@ -12,7 +10,6 @@ around it has not of its own.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import re
@@ -182,31 +179,3 @@ def is_left(sample: Sample, redacted: str) -> bool:
         around = around.replace(one, "\0")
     pieces = {one[at : at + LEFT] for one in spelled for at in range(max(1, len(one) - LEFT + 1))}
     return any(piece in redacted and piece not in around for piece in pieces)
-
-
-def main() -> None:
-    """Count and print."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--corpus", choices=(*CORPORA, "harmless"), default="forms")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--each", type=int, default=4)
-    parser.add_argument("--missed", action="store_true", help="show them")
-    options = parser.parse_args()
-    if options.corpus == "harmless":
-        mistaken(range(options.seed, options.seed + 100))
-        return
-    samples_of, found = Counter[str](), Counter[str]()
-    for sample in samples(options.seed, options.each, corpus=options.corpus):
-        redacted = redact(sample.text).text
-        hit = not is_left(sample, redacted)
-        samples_of[sample.context] += 1
-        found[sample.context] += hit
-        if options.missed and not hit:
-            print(f"{sample.context} {sample.kind}: {sample.text!r}")
-    for context, many in samples_of.items():
-        print(f"{context:18} {found[context] / many:.3f} of {many}")
-    print(f"{'all':18} {found.total() / samples_of.total():.3f} of {samples_of.total()}")
-
-
-if __name__ == "__main__":
-    main()

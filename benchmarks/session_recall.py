@@ -1,14 +1,14 @@
 """Measure how often the right session or turn comes first, on the files that other memory tools publish results for.
 
     python benchmarks/session_recall.py locomo locomo10.json
-    python benchmarks/session_recall.py longmemeval longmemeval_s.json [--questions N]
+    python benchmarks/session_recall.py longmemeval longmemeval_s.json [--questions N] [--mode keyword]
     python benchmarks/session_recall.py beam chats/100K
     python benchmarks/session_recall.py beam-sessions chats/100K
 
 All are the official files. A session is a transcript with its real dates, and a question is put verbatim. A session takes
 the place of its best turn. R@k is the share of questions with a session of the answer among the first k, MRR the mean of
 1 / rank of the first one, and nDCG@10 counts all of them. Questions without a session that answers them are left out: 4 of LoCoMo's 1,986, and the
-abstentions of LongMemEval and BEAM.
+abstentions of LongMemEval and BEAM. `--questions` draws a sample of haystacks, always the same for the same file.
 
 BEAM names the turns that answer, so `beam` counts turns, and `beam-sessions` the batches that a chat was written in. It takes
 a folder of BEAM's repository, or rows of its data set on the hub: as JSON Lines, or as Parquet if pyarrow is installed.
@@ -20,6 +20,7 @@ import argparse
 import ast
 import json
 import math
+import random
 import re
 import sys
 import tempfile
@@ -37,6 +38,7 @@ from pastchats_memory.embed import Vector
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.store.database import open_database
 
+SEED = 20261129
 DEPTH = 200
 """Turns of one question whose sessions are ranked."""
 EVIDENCE = re.compile(r"D:?(\d+)")
@@ -236,7 +238,9 @@ READERS = {
 }
 
 
-def rank_answers(haystack: Haystack, embedder: Cached, folder: Path) -> Iterator[tuple[Question, list[str]]]:
+def rank_answers(
+    haystack: Haystack, embedder: Cached, folder: Path, mode: str = "hybrid"
+) -> Iterator[tuple[Question, list[str]]]:
     """Index a haystack into a database of its own, and yield each question with the sessions or turns found, best first."""
     transcript = folder / "haystack.jsonl"
     transcript.write_text("".join(json.dumps(message) + "\n" for message in haystack.messages), encoding="utf-8")
@@ -244,7 +248,7 @@ def rank_answers(haystack: Haystack, embedder: Cached, folder: Path) -> Iterator
         memory = Memory(database, embedder)
         memory.index([transcript], project=haystack.name)
         for question in haystack.questions:
-            hits = memory.search(question.text, limit=DEPTH)
+            hits = memory.search(question.text, limit=DEPTH, mode=mode)
             found = (hit.metadata.get("doc_id") if question.is_about_turns else hit.conversation_id for hit in hits)
             yield question, list(dict.fromkeys(map(str, found)))
 
@@ -264,11 +268,17 @@ def main() -> None:
     parser.add_argument("benchmark", choices=READERS)
     parser.add_argument("file", type=Path)
     parser.add_argument("--questions", type=int, help="only so many; LongMemEval embeds hundreds of thousands of turns")
+    parser.add_argument("--mode", choices=("hybrid", "keyword", "semantic"), default="hybrid")
     arguments = parser.parse_args()
+    haystacks = READERS[arguments.benchmark](arguments.file)
+    if arguments.questions:
+        drawn = list(haystacks)
+        random.Random(SEED).shuffle(drawn)  # noqa: S311 - the same sample everywhere
+        haystacks = iter(drawn)
     embedder, found = Cached(), defaultdict[str, list[list[float]]](list)
-    for haystack in READERS[arguments.benchmark](arguments.file):
+    for haystack in haystacks:
         with tempfile.TemporaryDirectory() as folder:
-            for question, ranked in rank_answers(haystack, embedder, Path(folder)):
+            for question, ranked in rank_answers(haystack, embedder, Path(folder), arguments.mode):
                 found[question.kind].append(measure(ranked, question.answers))
                 if found[question.kind][-1][0] < 1:
                     print(f"not first in {haystack.name}: {question.text}", file=sys.stderr, flush=True)

@@ -1,7 +1,8 @@
-"""Measure how long a person waits: for a cold `recall` or `search`, and for `setup`.
+"""Measure how long a person waits: for a cold `recall` or `search`, for `setup`, and for a page.
 
     python benchmarks/speed.py cold [--turns N] [--rounds N]
     python benchmarks/speed.py setup [--megabytes N]
+    python benchmarks/speed.py pages [DATABASE]
 
 `cold` runs commands over a large memory, from shell to exit. Every round runs each kind once, as a new process. `floor` only imports numpy, onnxruntime and tokenizers, loads the
 packaged model and embeds one question. `floor, one file` has the weights in the graph's file. `floor, quiet` skips what
@@ -10,6 +11,11 @@ round to round. At the end the slowest imports are listed (`python -X importtime
 
 `setup` runs on a new machine, from the command to the first recall, over a synthetic history of Claude Code that was never read.
 It indexes the newest part, connects the agent and prints a recall; the rest goes on in the background. The time is that of the clock.
+
+`pages` measures how much of the processor the server needs for each page of a large memory: a copy of the database, by default of the
+100,000 turns of `cold`, to which a conversation of 2,000 turns
+and a tracker of 1,000 tasks are added. The real server runs as a process. Each page is requested PAGE_ROUNDS times, a search
+with another query each time. The number is the server's own processor time, whatever else the machine does.
 """
 
 from __future__ import annotations
@@ -19,15 +25,21 @@ import itertools
 import json
 import os
 import re
+import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from html import unescape
 from pathlib import Path
+from urllib.parse import quote_plus, urlsplit
 
 import corpus
+import httpx
 import onnx
 import timing
 
@@ -52,6 +64,14 @@ os.environ['OPENBLAS_NUM_THREADS'] = '1'
 {BARE}
 os._exit(0)"""
 """The same without usage reports of onnxruntime, threads of NumPy's BLAS, and the end of the libraries."""
+PAGE_ROUNDS = 15
+LIMIT_MS = 150
+LIMIT_KB = 300
+LONG_CONVERSATION = 2_000
+TASKS = 1_000
+STATUSES = ("open", "in_progress", "blocked", "closed", "closed", "closed")
+LINK = re.compile(r"(http://\S+?)/\?token=\S+")
+OWN = re.compile(r'<a [^>]*?href="(/[^"#]*)')
 WORST = "what did they say about the time when we had to use the new system for all of our first work"
 """Nothing but frequent words."""
 
@@ -153,6 +173,125 @@ def measure_setup(options: argparse.Namespace) -> None:
         timing.wait_for_the_adopted()
 
 
+def write_conversation(path: Path) -> Path:
+    """Write one long session."""
+    writer = corpus.Writer(seed=9)
+    turns = (
+        {
+            "conversation_id": "long",
+            "project": "project-1",
+            "role": ("user", "assistant")[number % 2],
+            "content": writer.text((75, 250)[number % 2], 1.1),
+            "timestamp": f"2026-01-{1 + number // 480:02}T{number // 20 % 24:02}:{number % 20 * 3:02}:00Z",
+        }
+        for number in range(LONG_CONVERSATION)
+    )
+    path.write_text("".join(json.dumps(turn) + "\n" for turn in turns), encoding="utf-8")
+    return path
+
+
+def write_tasks(path: Path) -> Path:
+    """Write a tracker with tasks in every state."""
+    writer = corpus.Writer(seed=8)
+    path.parent.mkdir()
+    issues = (
+        {
+            "id": f"bench-{number}",
+            "title": writer.text(40, 0),
+            "description": writer.text(250, 1.1),
+            "status": STATUSES[number % len(STATUSES)],
+            "priority": number % 5,
+            "issue_type": "task",
+            "created_at": "2026-01-01T08:00:00Z",
+            "updated_at": f"2026-01-{1 + number % 28:02}T08:00:00Z",
+        }
+        for number in range(TASKS)
+    )
+    path.write_text("".join(json.dumps(issue) + "\n" for issue in issues), encoding="utf-8")
+    return path.parent
+
+
+@contextmanager
+def serving(database: Path, home: Path) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
+    """Run the server, and sign in."""
+    command = [timing.PROGRAM, "serve", "--port", "0", "--db", str(database)]
+    environment = {**os.environ, "HOME": str(home)}
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, encoding="utf-8", env=environment, cwd=home)
+    try:
+        link = next(found for line in process.stderr or () if (found := LINK.search(line)))
+        with httpx.Client(base_url=link[1], timeout=600) as client:
+            client.get(link[0])
+            yield process, client
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def processor_ms(pid: int) -> float:
+    """Return the milliseconds that all threads of a process have had.
+
+    Linux derives the clock of another process from its number (`clock_getcpuclockid`, which Python lacks).
+    """
+    return time.clock_gettime(~pid << 3 | 2) * 1000
+
+
+def find_pages(client: httpx.Client) -> dict[str, str]:
+    """Return one address for each path that links lead to, and the long conversation."""
+    found: dict[str, str] = {}
+    waiting = ["/", "/?query=retry"]
+    while waiting:
+        address = waiting.pop(0)
+        path = urlsplit(address).path
+        if path in found and address != "/?query=retry":
+            continue
+        answer = client.get(address)
+        if answer.is_redirect:
+            waiting.append(answer.headers["location"].partition("#")[0])
+        elif answer.is_success and "content-disposition" not in answer.headers:
+            found.setdefault(path, address)
+            waiting += [unescape(link) for link in OWN.findall(answer.text)]
+    return {**found, "a conversation of 2,000 turns": "/page/conversation?id=long"}
+
+
+def measure_page(client: httpx.Client, pid: int, addresses: list[str]) -> tuple[float, float]:
+    """Return the median of the processor's milliseconds over some requests, and the most kilobytes of an answer."""
+    spent, sizes = [], []
+    for address in addresses:
+        before = processor_ms(pid)
+        answer = client.get(address).raise_for_status()
+        spent.append(processor_ms(pid) - before)
+        sizes.append(len(answer.content) / 1000)
+    return statistics.median(spent), max(sizes)
+
+
+def list_queries() -> list[str]:
+    """Return queries that no round repeats."""
+    writer = corpus.Writer(seed=7)
+    return [" ".join(writer.text(60, 0).split()[:6]) for _ in range(PAGE_ROUNDS + 1)]
+
+
+def measure_pages(options: argparse.Namespace) -> None:
+    """Request every page and print what it takes."""
+    made = options.database or corpus.database(100_000)
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        database = home / "memory.db"
+        shutil.copy2(made, database)
+        new = (write_conversation(home / "long.jsonl"), write_tasks(home / ".beads" / "issues.jsonl"))
+        subprocess.run([timing.PROGRAM, "index", *new, "--db", database], check=True, stdout=subprocess.DEVNULL)
+        with serving(database, home) as (process, client):
+            searches = [f"/?query={quote_plus(question)}" for question in list_queries()]
+            pages = {name: [address] * (PAGE_ROUNDS + 1) for name, address in find_pages(client).items()}
+            slowest = largest = 0.0
+            for name, addresses in {**pages, "a search": searches}.items():
+                client.get(addresses[-1])
+                spent, size = measure_page(client, process.pid, addresses[:-1])
+                slowest, largest = max(slowest, spent), max(largest, size)
+                print(f"{name:32} {spent:7.1f} ms of the processor {size:7.0f} KB", flush=True)
+    print(f"slowest: {slowest:.0f} ms; the limit is {LIMIT_MS} ms")
+    print(f"largest: {largest:.0f} KB; the limit is {LIMIT_KB} KB")
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -164,6 +303,9 @@ def main() -> None:
     setup = kinds.add_parser("setup")
     setup.add_argument("--megabytes", type=float, default=50)
     setup.set_defaults(measure=measure_setup)
+    pages = kinds.add_parser("pages")
+    pages.add_argument("database", type=Path, nargs="?", help="default: one of 100,000 turns, which is built first")
+    pages.set_defaults(measure=measure_pages)
     options = parser.parse_args()
     print(timing.machine())
     options.measure(options)

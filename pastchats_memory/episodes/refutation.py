@@ -114,8 +114,7 @@ def _list_candidates(database: Database, message: Item) -> Iterator[tuple[Item, 
         if ending is None or (item.conversation_id, ending.first_index) in seen:
             continue
         seen.add((item.conversation_id, ending.first_index))
-        is_here = item.conversation_id == message.conversation_id
-        if is_here and ending.last_index + 1 >= message.turn_index:
+        if item.conversation_id == message.conversation_id and ending.last_index + 1 >= message.turn_index:
             continue  # the rules of outcomes read the next message
         episode = turns.episode_turns(database, item, ending, REACH)
         question = next((turn for turn in episode if turn.role == "user"), None)

@@ -19,7 +19,7 @@ def test_each_question_names_a_repository_of_the_list_once() -> None:
     with (ROOT / "benchmarks" / "answer" / "sessions.tsv").open(encoding="utf-8", newline="") as file:
         known = {row["repository"] for row in csv.DictReader(file, delimiter="\t")}
     questions = answer.load_questions()
-    assert len(questions) == len({one.question for one in questions}) == 60
+    assert len(questions) == len({one.question for one in questions}) == 100
     assert {one.repository for one in questions} == known
 
 

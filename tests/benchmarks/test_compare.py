@@ -29,6 +29,6 @@ def test_a_search_by_all_words_gets_the_three_longest_in_their_order() -> None:
 
 
 def test_a_process_is_measured_with_what_it_printed(tmp_path: Path) -> None:
-    cost = run.measure("sh -c 'echo {question}'", tmp_path, tmp_path, question="heredoc")
+    cost = run.measure({"ask": "sh -c 'echo {question}'"}, "ask", tmp_path, tmp_path, question="heredoc")
     assert (cost.text, cost.is_well) == ("heredoc\n", True)
     assert cost.megabytes > 0

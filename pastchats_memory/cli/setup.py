@@ -152,7 +152,7 @@ class _Setup:
         survey = survey_histories(config, histories)
         if survey.files:
             later = "; the newest come first, the rest follows in the background" if _is_long(survey) else ""
-            self._say(f"About {counted(survey.turns, 'turn')} to index: {_duration(survey.seconds)}{later}.")
+            self._say(f"About {counted(survey.turns, 'turn')} and tasks to index: {_duration(survey.seconds)}{later}.")
         return survey
 
     def _install(self, part: AgentPart, *, is_chosen: bool) -> None:

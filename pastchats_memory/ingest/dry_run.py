@@ -72,11 +72,12 @@ def survey_at(path: Path, inputs: Sequence[Path], options: IndexOptions, embedde
 
 
 def _sample_texts(plan: Plan, options: IndexOptions) -> Iterator[str]:
-    """Yield the texts of a file's turns; none of a file that cannot be read, which the run reports."""
+    """Yield the texts of a file's turns and tasks; none of a file that cannot be read, which the run reports."""
     try:
         source, format_, _ = detect(plan, options)
         if format_ is not None:
-            for turn in read_turns(source, format_, OpenFile(plan, format_.name), options):
-                yield turn.content
+            file = OpenFile(plan, format_.name)
+            yield from (turn.content for turn in read_turns(source, format_, file, options))
+            yield from dict.fromkeys(task.title for task in file.tasks)
     except OSError:
         return

@@ -64,7 +64,7 @@ def test_without_agreement_setup_shows_the_plan_and_changes_nothing(
     run = person("setup", *arguments)
     assert run.status == status
     assert "Claude Code: 4 files" in run.stdout
-    assert "About 82 turns to index" in run.stderr
+    assert "About 82 turns and tasks to index" in run.stderr
     for agent in AGENTS:
         assert f"planned  {agent}: hooks for " in run.stdout
     assert read_home(person) == before

@@ -15,3 +15,12 @@ def test_the_name_of_a_file_leads_to_the_sessions_that_changed_it(program: Progr
             assert "Light the kiln" in client.get("/page/file", params={"name": name}).text
         for name in ("eat.py", "notes.md", "w.py", ""):  # notes.md was only read
             assert "No session changed it" in client.get("/page/file", params={"name": name}).text
+
+
+def test_the_calls_of_a_turn_are_narrowed_to_those_that_changed_a_file(program: Program) -> None:
+    assert program("index", write_calls(program.home / "kiln.jsonl")).status == 0
+    with serving(program) as server, browsing(server) as client:
+        (turn,) = {hit["id"] for hit in program("search", "I light it", "--json").results if hit["role"] == "assistant"}
+        shown = client.get("/page/calls", params={"id": turn, "file": "heat.py"}).text
+    assert "1040" in shown
+    assert "make fire" not in shown

@@ -20,6 +20,8 @@ from pastchats_memory.views.page_markdown import render_html
         ("We are testing the tests", "test", ["testing", "tests"]),
         ("AT&T and amp", "amp", ["amp"]),
         ("nothing of it", "retry", []),
+        ("The build of the day", "how did we fix the build", ["build"]),
+        ("To be or not", "to be", ["To", "be"]),
     ],
 )
 def test_forms_of_a_word_of_the_query_are_marked(text: str, query: str, marked: list[str]) -> None:

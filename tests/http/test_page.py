@@ -166,7 +166,8 @@ def test_a_conversation_shows_how_each_episode_ended_and_which_words_show_it(bro
     text = browser.get("/page/conversation", params={"id": FLAKY_LOGIN}).text
     assert '<span class="outcome worked">' in text
     assert '<mark class="shown" id="shown-' in text
-    assert "codex resume" not in text  # the folder of the session is gone
+    assert "codex resume" not in text
+    assert "cannot be resumed: its folder is gone" in text
     assert "<details>" in text  # results of tools are folded
 
 

@@ -5,7 +5,7 @@ from itertools import groupby
 
 from pastchats_memory.http.page.answers import PageRequest, WebPage
 from pastchats_memory.memory import Memory
-from pastchats_memory.store.recalled import Recalled, list_ids
+from pastchats_memory.store.recalled import list_ids
 from pastchats_memory.text.display import format_time
 
 SHOWN = 100
@@ -19,10 +19,10 @@ def show_log(memory: Memory, request: PageRequest) -> WebPage:
     session, source = request.query.get("session"), request.query.get("source")
     log = memory.log(session, SHOWN, source=source)
     days = groupby(log.results, key=lambda one: format_time(one.given_at)[:10])
-    shown = [(day, [(one, _list_pieces(one)) for one in group]) for day, group in days]
+    shown = [(day, [(one, list_pieces(one.content)) for one in group]) for day, group in days]
     return WebPage("log", {"log": log, "days": shown, "session": session, "source": source, "shown": SHOWN})
 
 
-def _list_pieces(one: Recalled) -> list[tuple[str, str]]:
+def list_pieces(content: str) -> list[tuple[str, str]]:
     """Return the title of each piece of a memory with the id of the last item that it names."""
-    return [(found[1] or found[0], ids[-1]) for found in _PIECE.finditer(one.content) if (ids := list_ids(found[0]))]
+    return [(found[1] or found[0], ids[-1]) for found in _PIECE.finditer(content) if (ids := list_ids(found[0]))]

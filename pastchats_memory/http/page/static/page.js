@@ -62,6 +62,14 @@ document.addEventListener("toggle", async (event) => {
   prepare(fresh);
 }, true);
 
+// --- menus ------------------------------------------------------------------------------------------------------------
+
+function closeMenus(target) {
+  for (const menu of document.querySelectorAll(".menu[open]")) if (!menu.contains(target)) menu.open = false;
+}
+
+document.addEventListener("click", (event) => closeMenus(event.target));
+
 // --- copying ---------------------------------------------------------------------------------------------------------
 
 function prepare(within) {
@@ -140,6 +148,7 @@ const actions = {
     const isOpen = folds.some((one) => one.open && one.matches(".calls"));
     for (const one of folds) if (one.matches(".calls")) one.open = !isOpen;
   },
+  Escape: () => closeMenus(null),
   "[": () => document.querySelector("a[rel=prev]")?.click(),
   "]": () => document.querySelector("a[rel=next]")?.click(),
 };

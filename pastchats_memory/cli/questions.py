@@ -7,18 +7,7 @@ from typing import Any
 import click
 
 from pastchats_memory.cli import options
-from pastchats_memory.memory import Memory
-from pastchats_memory.memory.questions import (
-    FILTERS,
-    HERE,
-    PROJECT,
-    QUERY,
-    SINCE,
-    UNTIL,
-    Argument,
-    Question,
-    list_arguments,
-)
+from pastchats_memory.memory import Memory, questions
 
 
 def check_filter(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
@@ -28,7 +17,7 @@ def check_filter(context: click.Context, parameter: click.Parameter, value: Any)
     return value
 
 
-def make_option(argument: Argument, *other_flags: str) -> options.Decorator:
+def make_option(argument: questions.Argument, *other_flags: str) -> options.Decorator:
     """Return the option of an argument."""
     flag = f"--{argument.name.replace('_', '-')}"
     if argument.kind is bool:
@@ -51,7 +40,7 @@ def make_option(argument: Argument, *other_flags: str) -> options.Decorator:
         flag,
         *other_flags,
         argument.name,
-        callback=check_filter if argument.name in FILTERS else None,
+        callback=check_filter if argument.name in questions.FILTERS else None,
         type=kind,
         default=argument.default,
         show_default=argument.default is not None,
@@ -60,22 +49,22 @@ def make_option(argument: Argument, *other_flags: str) -> options.Decorator:
     )
 
 
-project: options.Decorator = make_option(PROJECT)
-since: options.Decorator = make_option(SINCE)
-until: options.Decorator = make_option(UNTIL)
+project: options.Decorator = make_option(questions.PROJECT)
+since: options.Decorator = make_option(questions.SINCE)
+until: options.Decorator = make_option(questions.UNTIL)
 
 
-def ask_for(question: Question, **other_flags: str) -> options.Decorator:
+def ask_for(question: questions.Question, **other_flags: str) -> options.Decorator:
     """Return a decorator that adds the arguments of a question, QUERY as words or as `--query`.
 
     A project that is the current one by default has `--all` beside it. `other_flags` are second names of options.
     """
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
-        for argument in reversed(list_arguments(question, "cli")):
-            if argument == QUERY:
+        for argument in reversed(questions.list_arguments(question, "cli")):
+            if argument == questions.QUERY:
                 command = options.query(command)
-            elif argument == HERE:
+            elif argument == questions.HERE:
                 command = _project_or_all(command)
             else:
                 command = make_option(argument, *filter(None, [other_flags.get(argument.name)]))(command)

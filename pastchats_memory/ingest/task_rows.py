@@ -11,18 +11,8 @@ from pastchats_memory.formats.registry import formats_of_kind
 from pastchats_memory.ingest.discover import Candidate
 from pastchats_memory.model import Comment, Metadata, Task, TaskLink, TaskState
 from pastchats_memory.redact import redact, redact_json, redact_task
-from pastchats_memory.store import interchange, sources, task_rows
+from pastchats_memory.store import interchange, sources, task_rows, tasks
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.tasks import (
-    LONGEST_TITLE,
-    Filed,
-    TaskWriter,
-    encode_texts,
-    identity_of,
-    supersede_tasks,
-    texts_to_come,
-    without_forgotten,
-)
 from pastchats_memory.store.tombstones import Tombstones
 from pastchats_memory.text.clean import clean, clean_value
 from pastchats_memory.text.encoding import utf8
@@ -44,7 +34,7 @@ class StoredTasks:
     forgotten: int
 
 
-def prepare_tasks(found: Iterable[Task], candidate: Candidate, project: str | None) -> list[Filed]:
+def prepare_tasks(found: Iterable[Task], candidate: Candidate, project: str | None) -> list[tasks.Filed]:
     """Return the tasks of a file, clean and redacted; the project is "" if none is known."""
     seen_at = iso_utc(candidate.mtime_ns)
     return [
@@ -55,19 +45,19 @@ def prepare_tasks(found: Iterable[Task], candidate: Candidate, project: str | No
     ]
 
 
-def _prepare(task: Task, project: str, source_path: str, seen_at: str | None) -> Filed:
+def _prepare(task: Task, project: str, source_path: str, seen_at: str | None) -> tasks.Filed:
     """Return a redacted task.
 
     Its identity is made of the original ids, because other rules may redact other parts.
     """
     task = _clean(task)
     safe = redact_task(task)
-    return Filed(
-        safe._replace(title=safe.title[:LONGEST_TITLE]),
+    return tasks.Filed(
+        safe._replace(title=safe.title[: tasks.LONGEST_TITLE]),
         redact(project).text,
         source_path,
-        identity=identity_of(project, task.scope, task.native_id),
-        targets=tuple(identity_of(project, task.scope, link.target) for link in task.links),
+        identity=tasks.identity_of(project, task.scope, task.native_id),
+        targets=tuple(tasks.identity_of(project, task.scope, link.target) for link in task.links),
         seen_at=seen_at,
     )
 
@@ -77,7 +67,7 @@ def find_fault(task: Task) -> str | None:
     return None if task.exported is None else find_wrong_task_field(task.exported)
 
 
-def _prepare_exported(task: Task, exported: Metadata) -> Filed:
+def _prepare_exported(task: Task, exported: Metadata) -> tasks.Filed:
     body = dict(redact_json(exported))
     filed = interchange.parse_task(body)
     return replace(filed, task=filed.task._replace(cwd=task.cwd, exported=body))
@@ -111,24 +101,24 @@ def _text(text: str) -> str:
     return clean(text).strip()
 
 
-def encode_tasks(database: Database, session: ModelSession, files: Iterable[Sequence[Filed]]) -> dict[bytes, str]:
+def encode_tasks(database: Database, session: ModelSession, files: Iterable[Sequence[tasks.Filed]]) -> dict[bytes, str]:
     """Return the encoded vectors of the tasks, before the write lock is taken."""
     tombstones = Tombstones(database)
-    remaining = (without_forgotten(database, tombstones, one) for waiting in files for one in waiting)
-    texts = texts_to_come(one.task for one in remaining if one is not None)
-    return encode_texts(database, session, texts)
+    remaining = (tasks.without_forgotten(database, tombstones, one) for waiting in files for one in waiting)
+    texts = tasks.texts_to_come(one.task for one in remaining if one is not None)
+    return tasks.encode_texts(database, session, texts)
 
 
 def store_tasks(
     database: Database,
     session: ModelSession,
-    waiting: Sequence[Filed],
+    waiting: Sequence[tasks.Filed],
     file: tuple[str, str],
     ready_by_hash: dict[bytes, str],
 ) -> StoredTasks:
     """Store the tasks of a whole file, with its format and name, in the caller's transaction."""
     format_, name = file
-    writer = TaskWriter(database, session, ready_by_hash)
+    writer = tasks.TaskWriter(database, session, ready_by_hash)
     whole = [one if one.project else _add_project(database, one) for one in waiting]
     sources.remember_folders(database, _folders_of(whole, name))
     sources.keep_private(
@@ -138,18 +128,18 @@ def store_tasks(
     outcomes = [outcome for _, outcome in done]
     gone = 0
     if format_ in TASK_FORMATS:
-        gone = supersede_tasks(database, name, (id_ for id_, _ in done))
+        gone = tasks.supersede_tasks(database, name, (id_ for id_, _ in done))
     return StoredTasks(outcomes.count("added"), outcomes.count("updated"), gone, outcomes.count("forgotten"))
 
 
-def _put(database: Database, writer: TaskWriter, one: Filed) -> tuple[int, str]:
+def _put(database: Database, writer: tasks.TaskWriter, one: tasks.Filed) -> tuple[int, str]:
     if one.task.exported is None:
         return writer.store(one)
     known = interchange.newer_than(database, one.task.exported)
     return interchange.store_exported(database, writer, one.task.exported) if known is None else (known, "unchanged")
 
 
-def _folders_of(waiting: Iterable[Filed], name: str) -> dict[str, str]:
+def _folders_of(waiting: Iterable[tasks.Filed], name: str) -> dict[str, str]:
     """Return the project of each folder; a tracker's tasks without one belong to the file's folder."""
     here = str(Path(name).parent)
     return {
@@ -157,6 +147,6 @@ def _folders_of(waiting: Iterable[Filed], name: str) -> dict[str, str]:
     }
 
 
-def _add_project(database: Database, one: Filed) -> Filed:
+def _add_project(database: Database, one: tasks.Filed) -> tasks.Filed:
     project = task_rows.project_of_conversation(database, one.task.conversation_id or "")
     return replace(one, project=project or "")

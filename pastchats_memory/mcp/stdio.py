@@ -8,18 +8,10 @@ from types import TracebackType
 from typing import Any, Self
 
 import anyio
+from mcp import types
 from mcp.server.mcpserver import MCPServer
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
-from mcp.types import (
-    INVALID_REQUEST,
-    PARSE_ERROR,
-    ErrorData,
-    JSONRPCError,
-    JSONRPCNotification,
-    JSONRPCRequest,
-    JSONRPCResponse,
-)
 from pydantic import ValidationError
 
 from pastchats_memory.text.encoding import utf8
@@ -64,9 +56,9 @@ class _AnswerStream(_Stream):
 
     def expect(self, message: Any) -> None:
         """Note a request, or that the client no longer waits for one."""
-        if isinstance(message, JSONRPCRequest):
+        if isinstance(message, types.JSONRPCRequest):
             self._unanswered.add(message.id)
-        elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
+        elif isinstance(message, types.JSONRPCNotification) and message.method == "notifications/cancelled":
             self._settle((message.params or {}).get("requestId"))
 
     async def wait_until_answered(self) -> None:
@@ -76,7 +68,7 @@ class _AnswerStream(_Stream):
 
     async def send(self, item: SessionMessage) -> None:
         await self._inner.send(item)
-        if isinstance(item.message, JSONRPCResponse | JSONRPCError):
+        if isinstance(item.message, types.JSONRPCResponse | types.JSONRPCError):
             self._settle(item.message.id)
 
     def _settle(self, id_: Any) -> None:
@@ -119,11 +111,11 @@ class _AnsweringStream(_Stream):
             raise StopAsyncIteration from None
 
 
-def explain_line(fault: Exception) -> JSONRPCError | None:
+def explain_line(fault: Exception) -> types.JSONRPCError | None:
     """Return the answer to a line that is no message; None for a blank line, and for one that expects no answer."""
     given = [one["input"] for one in fault.errors()] if isinstance(fault, ValidationError) else []
     body = next((value for value in given if isinstance(value, dict)), given[0] if given else None)
-    code, message = INVALID_REQUEST, "This is not a message of JSON-RPC 2.0. Send one object a line."
+    code, message = types.INVALID_REQUEST, "This is not a message of JSON-RPC 2.0. Send one object a line."
     if isinstance(body, str):  # the line itself, which the SDK's parser refuses
         if not body.strip():
             return None
@@ -131,9 +123,11 @@ def explain_line(fault: Exception) -> JSONRPCError | None:
             body = json.loads(body)
             message = "This is not Unicode, or nested too deeply: a text may have half of a surrogate pair."
         except (ValueError, RecursionError):
-            code, message = PARSE_ERROR, "This is not JSON. Send one object a line."
+            code, message = types.PARSE_ERROR, "This is not JSON. Send one object a line."
     if isinstance(body, dict) and "id" not in body and "method" in body:
         return None  # a notification
     id_ = body.get("id") if isinstance(body, dict) else None
     is_usable = isinstance(id_, int | str) and not isinstance(id_, bool) and utf8(str(id_)) == str(id_)
-    return JSONRPCError(jsonrpc="2.0", id=id_ if is_usable else None, error=ErrorData(code=code, message=message))
+    return types.JSONRPCError(
+        jsonrpc="2.0", id=id_ if is_usable else None, error=types.ErrorData(code=code, message=message)
+    )

@@ -16,6 +16,7 @@ from pastchats_memory.embed import Embedder, Vector, is_unlearnt, is_unread
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
 from pastchats_memory.model import Hit, Hits, Item, TaskText
+from pastchats_memory.search import rank as ranking
 from pastchats_memory.search.background import BackgroundCall
 from pastchats_memory.search.candidates import order_by_evidence, order_by_words
 from pastchats_memory.search.hits import Fit, add_snippet, build_hit
@@ -30,19 +31,6 @@ from pastchats_memory.search.lexical import (
 )
 from pastchats_memory.search.missing_rows import describe_running, explain_empty
 from pastchats_memory.search.query import query_text
-from pastchats_memory.search.rank import (
-    EVIDENCE,
-    MEANING,
-    WEIGHTS,
-    WORD_MATCH,
-    WORDS,
-    Ranked,
-    extend,
-    fuse,
-    list_weights,
-    relevance,
-    rerank,
-)
 from pastchats_memory.search.request import EVEN_BALANCE, MOST_HITS, Request
 from pastchats_memory.search.times import QueryTime, read_time
 from pastchats_memory.store import sources, task_rows, turns, vectors
@@ -133,7 +121,7 @@ def search_with_terms(
     if rerank_texts is not None and ranked:
         rows = _load_rows(database, [row.id for row in ranked[:RERANKED]])
         texts = [rows[row.id].content for row in ranked[:RERANKED]]
-        ranked = rerank(ranked, rerank_texts(question.typed, texts))
+        ranked = ranking.rerank(ranked, rerank_texts(question.typed, texts))
     hits = _build_page(database, request, ranked, matches, query_vector)
     if not hits:
         warnings += explain_empty(database, request.filters)
@@ -157,7 +145,7 @@ def _rank_rows(
     by_words: Sequence[int],
     query_vector: _QueryVector | None,
     time: QueryTime,
-) -> list[Ranked]:
+) -> list[ranking.Ranked]:
     """Return rows, best first.
 
     The first DEPTH rows of each list are ordered by evidence. Later rows follow if the request needs them.
@@ -166,23 +154,23 @@ def _rank_rows(
     best_by_words = by_words[:DEPTH]
     if query_vector is None or not request.ranks_meaning:
         by_evidence = order_by_words(database, matches, sorted(best_by_words), time)
-        fused = fuse({WORDS: best_by_words, EVIDENCE: by_evidence}, WEIGHTS)
-        return extend(fused, {WORDS: by_words[:last]}, WEIGHTS)
+        fused = ranking.fuse({ranking.WORDS: best_by_words, ranking.EVIDENCE: by_evidence}, ranking.WEIGHTS)
+        return ranking.extend(fused, {ranking.WORDS: by_words[:last]}, ranking.WEIGHTS)
     if request.mode == "semantic":
         by_meaning = _find_nearest(database, request, matches, query_vector, max(last, DEPTH))
-        return fuse({MEANING: by_meaning}, {MEANING: 1.0})
+        return ranking.fuse({ranking.MEANING: by_meaning}, {ranking.MEANING: 1.0})
     by_meaning = _find_nearest(database, request, matches, query_vector, DEPTH)
     pool = sorted({*best_by_words, *by_meaning})
     by_evidence = order_by_evidence(database, matches, query_vector.vector, pool, time, request.meaning)
-    head = {WORDS: best_by_words, MEANING: by_meaning, EVIDENCE: by_evidence}
-    fused = fuse(head, list_weights(request.meaning))
+    head = {ranking.WORDS: best_by_words, ranking.MEANING: by_meaning, ranking.EVIDENCE: by_evidence}
+    fused = ranking.fuse(head, ranking.list_weights(request.meaning))
     if len(fused) >= last:
         return fused
     further = {
-        WORDS: top_rows(database, matches, MOST_HITS),
-        MEANING: _find_nearest(database, request, matches, query_vector, MOST_HITS),
+        ranking.WORDS: top_rows(database, matches, MOST_HITS),
+        ranking.MEANING: _find_nearest(database, request, matches, query_vector, MOST_HITS),
     }
-    return extend(fused, further, list_weights(request.meaning))
+    return ranking.extend(fused, further, ranking.list_weights(request.meaning))
 
 
 def _find_nearest(
@@ -207,7 +195,11 @@ def _rows_per_hit(database: Database) -> int:
 
 
 def _build_page(
-    database: Database, request: Request, ranked: Sequence[Ranked], matches: Matches, query_vector: _QueryVector | None
+    database: Database,
+    request: Request,
+    ranked: Sequence[ranking.Ranked],
+    matches: Matches,
+    query_vector: _QueryVector | None,
 ) -> tuple[Hit, ...]:
     """Return the hits of the requested page of those that pass the request's thresholds."""
     last = request.limit * request.page
@@ -249,6 +241,6 @@ def _measure_fits(
     usual = float(np.mean(list(similarities.values())))
     weight = matched_weight(matches, np.array(ids, dtype=np.int64))
     near = np.array([similarities.get(id_, usual) for id_ in ids])
-    near = np.minimum(near, query_vector.ceiling + WORD_MATCH * weight)
-    relevant = relevance(near, weight, matches.searched).tolist()
+    near = np.minimum(near, query_vector.ceiling + ranking.WORD_MATCH * weight)
+    relevant = ranking.relevance(near, weight, matches.searched).tolist()
     return {id_: Fit(similarities.get(id_), round(value, 6)) for id_, value in zip(ids, relevant, strict=True)}

@@ -25,24 +25,9 @@ from pastchats_memory.store.sync import SyncRecord
 from pastchats_memory.store.tasks import TaskWriter
 from pastchats_memory.store.vector_columns import length
 from pastchats_memory.sync.folder import Json, Segment, UnusableFile
+from pastchats_memory.text import wire
 from pastchats_memory.text.groups import group_by_key
 from pastchats_memory.text.hashes import text_hash
-from pastchats_memory.text.wire import (
-    HASH_CHARS,
-    JUDGEMENT,
-    MAX_NUMBER,
-    TURN,
-    Body,
-    Checks,
-    find_wrong_field,
-    find_wrong_task_field,
-    is_hex,
-    is_text,
-    is_time,
-    is_vector,
-    or_nothing,
-    parse_turn,
-)
 
 FORGETTING_TYPES: tuple[type | UnionType, ...] = (str, str, str, int, int, int, int, str | None)
 """Of the columns of a forgetting; the key is in hexadecimal."""
@@ -91,16 +76,16 @@ def _rename_source(body: Json, host: str, label: str) -> None:
 
 def _has_identity(record: Json) -> bool:
     identity, digest = record.get("identity"), record.get("digest")
-    return isinstance(identity, str) and isinstance(digest, str) and is_hex(digest, 2 * sync.DIGEST_BYTES)
+    return isinstance(identity, str) and isinstance(digest, str) and wire.is_hex(digest, 2 * sync.DIGEST_BYTES)
 
 
 def _is_turn(record: Json) -> bool:
     body = record.get("body")
     return (
         isinstance(body, dict)
-        and find_wrong_field(body, TURN) is None
+        and wire.find_wrong_field(body, wire.TURN) is None
         and record["identity"] == body["content_hash"]
-        and or_nothing(is_vector)(body.get("vector"))
+        and wire.or_nothing(wire.is_vector)(body.get("vector"))
     )
 
 
@@ -108,26 +93,29 @@ def _is_task(record: Json) -> bool:
     body, found = record.get("body"), record.get("vectors")
     return (
         isinstance(body, dict)
-        and find_wrong_task_field(body) is None
+        and wire.find_wrong_task_field(body) is None
         and record["identity"] == body["identity"]
         and isinstance(found, dict)
-        and all(is_hex(name, HASH_CHARS) and or_nothing(is_vector)(vector) for name, vector in found.items())
+        and all(
+            wire.is_hex(name, wire.HASH_CHARS) and wire.or_nothing(wire.is_vector)(vector)
+            for name, vector in found.items()
+        )
     )
 
 
 def _is_judgement(record: Json) -> bool:
     body = record.get("body")
-    if not is_hex(record["identity"]) or not isinstance(body, dict):
+    if not wire.is_hex(record["identity"]) or not isinstance(body, dict):
         return False
-    checks = WITHDRAWAL if body.get("is_withdrawn") is True else {**WITHDRAWAL, **JUDGEMENT}
-    return body.keys() == checks.keys() and find_wrong_field(body, checks) is None
+    checks = WITHDRAWAL if body.get("is_withdrawn") is True else {**WITHDRAWAL, **wire.JUDGEMENT}
+    return body.keys() == checks.keys() and wire.find_wrong_field(body, checks) is None
 
 
-WITHDRAWAL: Checks = {
+WITHDRAWAL: wire.Checks = {
     "at": lambda value: isinstance(value, str) and _ORDERED_TIME.fullmatch(value) is not None,
-    "machine": lambda value: is_hex(value, MACHINE_CHARS),
+    "machine": lambda value: wire.is_hex(value, MACHINE_CHARS),
     "is_withdrawn": lambda value: isinstance(value, bool),
-    "project": is_text,
+    "project": wire.is_text,
 }
 """Fields of a withdrawn judgement; another one has those of JUDGEMENT as well."""
 
@@ -138,14 +126,14 @@ def _is_forgetting(record: Json) -> bool:
         isinstance(row, list)
         and len(row) == len(FORGETTING_TYPES)
         and all(isinstance(value, type_) for value, type_ in zip(row, FORGETTING_TYPES, strict=True))
-        and all(0 <= value <= MAX_NUMBER for value in row[3:7])
-        and is_time(row[0])
+        and all(0 <= value <= wire.MAX_NUMBER for value in row[3:7])
+        and wire.is_time(row[0])
         and _is_selector(row[1])
-        and is_hex(row[2], KEY_CHARS)
-        and (row[7] is None or is_time(row[7]))
+        and wire.is_hex(row[2], KEY_CHARS)
+        and (row[7] is None or wire.is_time(row[7]))
         and isinstance(hashes, list)
         and all(
-            isinstance(one, list) and len(one) == 2 and is_hex(one[0], 32) and isinstance(one[1], int | None)  # noqa: PLR2004 - a pair
+            isinstance(one, list) and len(one) == 2 and wire.is_hex(one[0], 32) and isinstance(one[1], int | None)  # noqa: PLR2004 - a pair
             for one in hashes
         )
         and record["identity"] == sync.forgetting_identity(parse_forgetting(record)[0])
@@ -168,11 +156,11 @@ def _is_selector(text: str) -> bool:
 
 CHECKS: Mapping[str, Callable[[Json], bool]] = {
     "turn": _is_turn,
-    "growth": lambda record: is_hex(record["identity"]) and is_hex(record.get("into")),
+    "growth": lambda record: wire.is_hex(record["identity"]) and wire.is_hex(record.get("into")),
     "task": _is_task,
     "judgement": _is_judgement,
     "forgetting": _is_forgetting,
-    "lifting": lambda record: is_hex(record["identity"], 2 * sync.DIGEST_BYTES),
+    "lifting": lambda record: wire.is_hex(record["identity"], 2 * sync.DIGEST_BYTES),
 }
 """Check of a record with an identity and a digest, by its kind."""
 
@@ -245,7 +233,7 @@ def _build_prompt(record: Json) -> Prompt:
     """Return the row of a record, redacted by the rules of this release."""
     body = record["body"]
     line = body["places"][0][1] if body["places"] else 0
-    turn = parse_turn(body, line)
+    turn = wire.parse_turn(body, line)
     prompt = build_exported_row(turn, cast("Origin", turn.origin), None)
     end_line = body["places"][0][2] if body["places"] else None
     return prompt._replace(turn=prompt.turn._replace(origin=None, cwd=None, line=line, end_line=end_line))
@@ -270,7 +258,7 @@ def take_tasks(database: Database, session: ModelSession, records: Sequence[Json
         ready = {bytes.fromhex(name): vector for name, vector in sent if _is_of_length(vector, dim)}
     writer, stored = TaskWriter(database, session, ready), 0
     for record in records:
-        body: Body = redact_json(record["body"])
+        body: wire.Body = redact_json(record["body"])
         here = export_task(database, body["identity"])
         if here is not None and sync.task_digest(here) == sync.task_digest(body):
             continue
@@ -281,11 +269,11 @@ def take_tasks(database: Database, session: ModelSession, records: Sequence[Json
     return stored
 
 
-def _weigh_task(body: Body) -> tuple[str, bytes]:
+def _weigh_task(body: wire.Body) -> tuple[str, bytes]:
     return body["updated_at"] or "", orjson.dumps(sync.task_fields(body), option=orjson.OPT_SORT_KEYS)
 
 
-def weigh_judgement(body: Body) -> tuple[str, str, bytes]:
+def weigh_judgement(body: wire.Body) -> tuple[str, str, bytes]:
     """Return by what judgements of an episode are ordered: time, then machine."""
     return body["at"], body["machine"], orjson.dumps(body, option=orjson.OPT_SORT_KEYS)
 

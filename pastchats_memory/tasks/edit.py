@@ -15,17 +15,8 @@ from pastchats_memory.model.ids import ATTACHMENT, COMMENT, number_of
 from pastchats_memory.redact import redact
 from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.store import redactions, sources, task_rows, vectors
+from pastchats_memory.store import tasks as task_store
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.tasks import (
-    Filed,
-    TaskWriter,
-    closes_circle,
-    delete_rows,
-    encode_texts,
-    numbered_comment,
-    set_fields,
-    texts_to_come,
-)
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.text.timestamps import current_time
 from pastchats_memory.text.tracker_words import is_status, priority_of, status_of
@@ -132,13 +123,13 @@ class TaskEditor:
 
     def embed_tasks(self, tasks: Iterable[Task]) -> dict[bytes, str]:
         """Return the vectors that storing the tasks needs, by text hash; call it before the write lock is taken."""
-        return encode_texts(self._database, self._embedder, texts_to_come(tasks))
+        return task_store.encode_texts(self._database, self._embedder, task_store.texts_to_come(tasks))
 
-    def open_writer(self, embedded: dict[bytes, str] | None = None) -> TaskWriter:
+    def open_writer(self, embedded: dict[bytes, str] | None = None) -> task_store.TaskWriter:
         """Return a writer for the caller's transaction. Raises ModelChanged if another model is in use by now."""
         sources.claim_model(self._database, self._embedder)
         redactions.claim_rules(self._database, rules_version())
-        return TaskWriter(self._database, self._embedder, embedded)
+        return task_store.TaskWriter(self._database, self._embedder, embedded)
 
     def get_task(self, name: str) -> StoredTask:
         """Return a task with its comments, attachments and parts. Raises UsageFault for none or several."""
@@ -192,13 +183,13 @@ class TaskEditor:
             raise UsageFault(f"the key {key!r} is taken or empty", "Choose another one, or leave it out.")
         embedded = self.embed_tasks([task])
         with self._database.transaction():
-            id_ = self.store(Filed(task, sanitize(change.project or ""), key=key), embedded)
+            id_ = self.store(task_store.Filed(task, sanitize(change.project or ""), key=key), embedded)
             self._link_by_name(id_, "parent", [change.parent] if change.parent else [])
             self._link_by_name(id_, "depends", depends)
             vectors.catch_up(self._database)
         return self._read(id_)
 
-    def store(self, filed: Filed, embedded: dict[bytes, str]) -> int:
+    def store(self, filed: task_store.Filed, embedded: dict[bytes, str]) -> int:
         """Store a task inside the caller's transaction and return its row id.
 
         The folder of the task's project is stored as well, if the user is in it.
@@ -230,7 +221,7 @@ class TaskEditor:
                 fields |= {"status": status, "status_raw": change.status}
                 fields["closed_at"] = time if status in RESOLVED else ""
                 writer.add_states(id_, [TaskState(status, change.status, time)])
-            set_fields(self._database, id_, fields)
+            task_store.set_fields(self._database, id_, fields)
             if change.parent is not None:
                 task_rows.unlink(self._database, id_, "parent", None)
                 self._link_by_name(id_, "parent", [change.parent] if change.parent else [])
@@ -260,7 +251,7 @@ class TaskEditor:
         comment = Comment(sanitize(content), sanitize(author), current_time())
         if not comment.content:
             raise UsageFault("the comment is empty", "Say something about the task.")
-        embedded = encode_texts(self._database, self._embedder, [comment.content])
+        embedded = task_store.encode_texts(self._database, self._embedder, [comment.content])
         with self._database.transaction():
             id_ = self.find_id(name)
             self.store_comment(id_, comment, embedded)
@@ -270,8 +261,8 @@ class TaskEditor:
     def store_comment(self, id_: int, comment: Comment, embedded: dict[bytes, str]) -> None:
         """Store a comment, whose vector is known, inside the caller's transaction."""
         writer = self.open_writer(embedded)
-        writer.add_comment(id_, numbered_comment(self._database, id_, comment))
-        set_fields(self._database, id_, {"updated_at": comment.created_at})
+        writer.add_comment(id_, task_store.numbered_comment(self._database, id_, comment))
+        task_store.set_fields(self._database, id_, {"updated_at": comment.created_at})
         writer.texts.refresh(id_)
 
     @without_known_secrets
@@ -283,7 +274,7 @@ class TaskEditor:
             id_ = self.find_id(name)
             writer = self.open_writer(embedded)
             writer.add_attachment(id_, attachment)
-            set_fields(self._database, id_, {"updated_at": attachment.created_at})
+            task_store.set_fields(self._database, id_, {"updated_at": attachment.created_at})
             writer.texts.refresh(id_)
             vectors.catch_up(self._database)
         return self._read(id_)
@@ -299,7 +290,7 @@ class TaskEditor:
                 id_ = self.find_id(name)
                 part = DeletableRow("tasks", id_, id_)
             (task,) = task_rows.tasks(self._database, [part.task])
-            delete_rows(self._database, part.table, part.id)
+            task_store.delete_rows(self._database, part.table, part.id)
             vectors.catch_up(self._database)
         return task.title
 
@@ -317,7 +308,7 @@ class TaskEditor:
 
     def _link(self, id_: int, kind: str, other: int) -> None:
         target = task_rows.identity(self._database, other)
-        if kind in ("parent", "depends") and closes_circle(self._database, id_, target, kind):
+        if kind in ("parent", "depends") and task_store.closes_circle(self._database, id_, target, kind):
             one, two = task_rows.tasks(self._database, [id_, other]) if id_ != other else (None, None)
             names = f"{one.key} and {two.key}" if one and two else "a task and itself"
             raise UsageFault(f"that would make a circle of {names}", "A task cannot be above, or wait for, itself.")

@@ -16,19 +16,9 @@ from pastchats_memory.model import Hits, Progress
 from pastchats_memory.search.request import Request
 from pastchats_memory.store import team
 from pastchats_memory.store.database import Database
-from pastchats_memory.team import ask, copy, push
+from pastchats_memory.team import ask, copy, push, report
 from pastchats_memory.team.connect import is_postgres, open_server
 from pastchats_memory.team.copy import CopyLimits
-from pastchats_memory.team.report import (
-    AuthorCount,
-    PullReport,
-    PushPreview,
-    PushReport,
-    SharedProject,
-    SharePreview,
-    TeamAccess,
-    TeamStatus,
-)
 from pastchats_memory.team.rows import TURN
 from pastchats_memory.team.server import Condition, TeamServer
 
@@ -40,7 +30,7 @@ class TeamMemory:
     database: Database
     """The own memory, open."""
     session: ModelSession
-    access: TeamAccess
+    access: report.TeamAccess
     limits: SharingLimits
     copy_limits: CopyLimits
     is_merged: bool = False
@@ -52,7 +42,7 @@ class TeamMemory:
         with copy.open_copy(self.database, self.access.endpoint) as copied:
             return copied is not None
 
-    def preview(self, project: str) -> SharePreview:
+    def preview(self, project: str) -> report.SharePreview:
         """Return what the team would see of a project. Raises InputMissing, UsageFault, StoreFault."""
         return push.preview_share(self.database, self.access, self.limits, project)
 
@@ -60,13 +50,13 @@ class TeamMemory:
         """Share a project from the next `push` on. Raises InputMissing, UsageFault, StoreFault."""
         push.share(self.database, self.access, self.limits, project)
 
-    def push(self, progress: Callable[[Progress], None] = lambda _: None) -> PushReport:
+    def push(self, progress: Callable[[Progress], None] = lambda _: None) -> report.PushReport:
         """Write what is shared to the team, and delete what is not. Raises MemoryFault."""
         push.require_projects(self.database, self.access)
         with self._open() as server:
             return push.push(self.database, self.session, server, self.access, self.limits, progress)
 
-    def preview_push(self) -> PushPreview:
+    def preview_push(self) -> report.PushPreview:
         """Return what `push` would write and delete. Raises MemoryFault."""
         push.require_projects(self.database, self.access)
         with self._open() as server:
@@ -83,7 +73,7 @@ class TeamMemory:
                 server.initialise(self.session.dim)
         return postgres.read_schema(self.session.dim)
 
-    def pull(self) -> PullReport:
+    def pull(self) -> report.PullReport:
         """Make the local copy equal to what others share. Raises MemoryFault."""
         with self._open() as server:
             member = push.find_own_member(self.database, self.access)
@@ -105,7 +95,7 @@ class TeamMemory:
             server.erase()
         return len(ids)
 
-    def status(self) -> TeamStatus:
+    def status(self) -> report.TeamStatus:
         """Return what is shared, and by whom. Raises MemoryFault."""
         known = team.load_member(self.database, self.access.endpoint)
         own, authors = Counter[str](), Counter[tuple[str, bool]]()
@@ -119,18 +109,18 @@ class TeamMemory:
                     own[row["project"]] += is_self
         shared = team.shared_projects(self.database, self.access.endpoint)
         projects = [
-            SharedProject(project, team.describe_project(self.database, project)[0], own[project])
+            report.SharedProject(project, team.describe_project(self.database, project)[0], own[project])
             for project in sorted({*shared, *(project for project, turns in own.items() if turns)})
         ]
         with copy.open_copy(self.database, self.access.endpoint) as copied:
             pulled = [] if copied is None else team.count_pulled(copied)
-        return TeamStatus(
+        return report.TeamStatus(
             self.access.endpoint,
             self.access.author,
             known.id if known else "",
             tuple(projects),
-            tuple(AuthorCount(author, turns, is_self) for (author, is_self), turns in sorted(authors.items())),
-            tuple(AuthorCount(author, turns) for author, turns in pulled),
+            tuple(report.AuthorCount(author, turns, is_self) for (author, is_self), turns in sorted(authors.items())),
+            tuple(report.AuthorCount(author, turns) for author, turns in pulled),
             self.is_merged,
         )
 

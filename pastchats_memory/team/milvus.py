@@ -18,19 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from pastchats_memory.errors import TeamUnavailable
 from pastchats_memory.fields import OUTCOMES
-from pastchats_memory.team.server import (
-    BATCH_ROWS,
-    ID_CHARS,
-    IDS,
-    KEY_CHARS,
-    NAME_CHARS,
-    TIMEOUT,
-    WORD_CHARS,
-    Changes,
-    Condition,
-    Row,
-    digest_name,
-)
+from pastchats_memory.team import server
 
 if TYPE_CHECKING:
     from pymilvus import CollectionSchema, MilvusClient
@@ -41,16 +29,16 @@ REWRITTEN = "pastchats_memory_rewritten"
 """Of a file, while it is written anew without deleted rows."""
 LOCAL_SUFFIX = ".db"
 LONGEST: Mapping[str, int] = {
-    "id": ID_CHARS,
-    "kind": WORD_CHARS,
-    "member": KEY_CHARS,
-    "author": NAME_CHARS,
-    "project": NAME_CHARS,
-    "project_key": KEY_CHARS,
-    "role": NAME_CHARS,
-    "outcome": WORD_CHARS,
-    "model": KEY_CHARS,
-    "digest": 2 * KEY_CHARS,
+    "id": server.ID_CHARS,
+    "kind": server.WORD_CHARS,
+    "member": server.KEY_CHARS,
+    "author": server.NAME_CHARS,
+    "project": server.NAME_CHARS,
+    "project_key": server.KEY_CHARS,
+    "role": server.NAME_CHARS,
+    "outcome": server.WORD_CHARS,
+    "model": server.KEY_CHARS,
+    "digest": 2 * server.KEY_CHARS,
     "text": 65_535,
 }
 """Most bytes of each field of text."""
@@ -75,7 +63,7 @@ def is_local(endpoint: str) -> bool:
     return "://" not in endpoint
 
 
-def render(condition: Condition) -> str:
+def render(condition: server.Condition) -> str:
     """Return a condition in Milvus's language: digests, whole numbers and words of our own alone."""
     parts = []
     if condition.kind is not None:
@@ -85,7 +73,7 @@ def render(condition: Condition) -> str:
     if condition.other_than is not None:
         parts.append(f'member != "{_require_hex(condition.other_than)}"')
     if condition.projects:
-        parts.append(f"project_key in [{_quote(map(digest_name, condition.projects))}]")
+        parts.append(f"project_key in [{_quote(map(server.digest_name, condition.projects))}]")
     if condition.roles:
         parts.append(f"role in [{_quote(condition.roles)}]")
     if condition.since is not None:
@@ -155,9 +143,9 @@ class MilvusCollection:
                 self._client.compact(COLLECTION)
             return
         self.create(self.dim, REWRITTEN)
-        ids = [row["id"] for row in self.select(Condition(), ["id"])]
-        for start in range(0, len(ids), IDS):
-            rows = self.get(ids[start : start + IDS])
+        ids = [row["id"] for row in self.select(server.Condition(), ["id"])]
+        for start in range(0, len(ids), server.IDS):
+            rows = self.get(ids[start : start + server.IDS])
             with _translate(self._endpoint):
                 self._client.upsert(REWRITTEN, rows)
         with _translate(self._endpoint):
@@ -186,7 +174,7 @@ class MilvusCollection:
         with _translate(self._endpoint):
             self._client.load_collection(COLLECTION)
 
-    def select(self, condition: Condition, fields: Sequence[str]) -> Iterator[Row]:
+    def select(self, condition: server.Condition, fields: Sequence[str]) -> Iterator[server.Row]:
         """Yield some fields of all rows that fulfil a condition."""
         with _translate(self._endpoint):
             found = self._client.query_iterator(
@@ -198,11 +186,11 @@ class MilvusCollection:
             finally:
                 found.close()
 
-    def list_changes(self, condition: Condition, horizon: str) -> Changes:  # noqa: ARG002 - Milvus keeps no history
+    def list_changes(self, condition: server.Condition, horizon: str) -> server.Changes:  # noqa: ARG002 - Milvus keeps no history
         """Return all rows that fulfil a condition."""
-        return Changes({row["id"]: row["digest"] for row in self.select(condition, ["id", "digest"])}, None)
+        return server.Changes({row["id"]: row["digest"] for row in self.select(condition, ["id", "digest"])}, None)
 
-    def get(self, ids: Sequence[str]) -> list[Row]:
+    def get(self, ids: Sequence[str]) -> list[server.Row]:
         """Return the rows with these ids."""
         fields = sorted(FIELDS - {"words"})
         with _translate(self._endpoint):
@@ -210,28 +198,28 @@ class MilvusCollection:
 
     def count_turns(self) -> int:
         """Return the number of turns."""
-        condition = Condition(kind="turn")
+        condition = server.Condition(kind="turn")
         with _translate(self._endpoint):
             return int(
                 self._client.query(COLLECTION, filter=render(condition), output_fields=["count(*)"])[0]["count(*)"]
             )
 
-    def put(self, rows: Sequence[Row]) -> None:
+    def put(self, rows: Sequence[server.Row]) -> None:
         """Write rows; those with the same id are replaced."""
         with _translate(self._endpoint):
-            self._client.upsert(COLLECTION, [row | {"project_key": digest_name(row["project"])} for row in rows])
+            self._client.upsert(COLLECTION, [row | {"project_key": server.digest_name(row["project"])} for row in rows])
 
     def delete(self, ids: Sequence[str]) -> None:
         """Delete rows."""
         with _translate(self._endpoint):
-            for start in range(0, len(ids), BATCH_ROWS):
-                self._client.delete(COLLECTION, ids=list(ids[start : start + BATCH_ROWS]))
+            for start in range(0, len(ids), server.BATCH_ROWS):
+                self._client.delete(COLLECTION, ids=list(ids[start : start + server.BATCH_ROWS]))
 
-    def find_words(self, text: str, condition: Condition, limit: int) -> list[str]:
+    def find_words(self, text: str, condition: server.Condition, limit: int) -> list[str]:
         """Return the ids of the rows that fit the words of a text, by BM25."""
         return self._rank("words", text, "BM25", render(condition), limit)
 
-    def find_near(self, vector: Sequence[float], model: str, condition: Condition, limit: int) -> list[str]:
+    def find_near(self, vector: Sequence[float], model: str, condition: server.Condition, limit: int) -> list[str]:
         """Return the ids of the rows whose vectors of the same model are nearest."""
         same_model = f'({render(condition)}) and model == "{_require_hex(model)}"'
         return self._rank("dense", list(vector), "COSINE", same_model, limit)
@@ -296,7 +284,7 @@ def _require_local(endpoint: str) -> None:
 
 
 def _choose_timeout(endpoint: str) -> float:
-    return LOCAL_TIMEOUT if is_local(endpoint) else TIMEOUT
+    return LOCAL_TIMEOUT if is_local(endpoint) else server.TIMEOUT
 
 
 def _connect(endpoint: str, token: str | None) -> MilvusClient:

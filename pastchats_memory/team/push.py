@@ -22,18 +22,8 @@ from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.store import sources, sync, team, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.team import Member, SharedEpisode, TurnVersion
+from pastchats_memory.team import rows as team_rows
 from pastchats_memory.team.report import PushPreview, PushReport, SharePreview, TeamAccess
-from pastchats_memory.team.rows import (
-    EPISODE,
-    TURN,
-    Shared,
-    build_episode_row,
-    build_turn_row,
-    compute_version,
-    make_model_key,
-    make_row_id,
-    redact_body,
-)
 from pastchats_memory.team.server import IDS, Condition, Row, TeamServer, split_into_batches
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.text.wire import Body
@@ -162,7 +152,7 @@ def _plan_push(
         _require_dim(server, session)
         server.load()
         there = {row["id"]: row["digest"] for row in server.select(Condition(owner=member.id), ["id", "digest"])}
-    shared = Shared(member, author, make_model_key(session))
+    shared = team_rows.Shared(member, author, team_rows.make_model_key(session))
     judgements = sync.judgements(database)
     wanted = _find_wanted(database, shared, judgements, limits, report.projects)
     changed = [id_ for id_, one in wanted.items() if there.get(id_) != one.digest]
@@ -214,20 +204,20 @@ def _measure_row(row: Row) -> int:
 
 
 def _find_wanted(
-    database: Database, shared: Shared, judgements: Judgements, limits: SharingLimits, projects: Iterable[str]
+    database: Database, shared: team_rows.Shared, judgements: Judgements, limits: SharingLimits, projects: Iterable[str]
 ) -> dict[str, _Wanted]:
     """Return the rows that belong there, by id, without their texts."""
     rules, wanted = rules_version(), {}
     for project in projects:
         for turn in team.turn_versions(database, project):
             if not limits.excludes(turn.path):
-                id_ = make_row_id(shared.member, TURN, turn.content_hash)
-                wanted[id_] = _Wanted(compute_version(turn.digest, shared, rules), project, turn)
+                id_ = team_rows.make_row_id(shared.member, team_rows.TURN, turn.content_hash)
+                wanted[id_] = _Wanted(team_rows.compute_version(turn.digest, shared, rules), project, turn)
         for episode in team.episodes(database, project):
             if not limits.excludes(episode.path):
                 digest = sync.digest_of([list(episode), judgements.get(episode.content_hash)])
-                id_ = make_row_id(shared.member, EPISODE, episode.content_hash)
-                wanted[id_] = _Wanted(compute_version(digest, shared, rules), project, episode)
+                id_ = team_rows.make_row_id(shared.member, team_rows.EPISODE, episode.content_hash)
+                wanted[id_] = _Wanted(team_rows.compute_version(digest, shared, rules), project, episode)
     return wanted
 
 
@@ -237,7 +227,7 @@ class _Source:
 
     database: Database
     session: ModelSession
-    shared: Shared
+    shared: team_rows.Shared
     judgements: Judgements
     report: PushReport
 
@@ -251,17 +241,17 @@ class _Source:
                 if body is None or body["vector"] is None:
                     self.report.waiting += isinstance(one.of, TurnVersion)
                 elif isinstance(one.of, TurnVersion):
-                    yield build_turn_row(self.shared, body, one.of, one.digest)
+                    yield team_rows.build_turn_row(self.shared, body, one.of, one.digest)
                 else:
                     judgement = self.judgements.get(one.of.content_hash)
                     vector = orjson.loads(body["vector"])
-                    yield build_episode_row(self.shared, one.project, one.of, judgement, vector, one.digest)
+                    yield team_rows.build_episode_row(self.shared, one.project, one.of, judgement, vector, one.digest)
 
     def _load_bodies(self, hashes: Sequence[str]) -> dict[str, Body]:
         """Return redacted turns by content_hash; a text that redaction changed is embedded again."""
         forgotten = sync.forgotten_turns(self.database, hashes)
         bodies = {
-            body["content_hash"]: redact_body(body)
+            body["content_hash"]: team_rows.redact_body(body)
             for body in sync.turn_bodies(self.database, sorted(set(hashes) - forgotten))
         }
         for body in bodies.values():

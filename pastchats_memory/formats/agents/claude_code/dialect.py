@@ -4,16 +4,8 @@ import re
 from operator import attrgetter
 
 from pastchats_memory.formats.agents.claude_code.channels import parse_channel
+from pastchats_memory.formats.base import tags
 from pastchats_memory.formats.base.dialect import COMMON, UserText, read_dialect, read_spellings
-from pastchats_memory.formats.base.tags import (
-    REMINDERS,
-    behind_tags,
-    is_tagged,
-    opening_of,
-    span,
-    without_rim,
-    without_spans,
-)
 
 _WORDS = read_spellings(__file__)
 CUT = _WORDS["cut"]
@@ -30,10 +22,10 @@ OUTPUTS = tuple(f"<{tag}>" for tag in _OUTPUT_TAGS)
 CONTINUED = "This session is being continued from a previous conversation that ran out of context."
 PEER = "Another Claude session sent a message:"
 
-_MAIL = opening_of(_WORDS["mail_tags"])
+_MAIL = tags.opening_of(_WORDS["mail_tags"])
 """The tags around text that a program wrote from its first to its last character."""
-_COMMAND = opening_of(COMMAND_TAGS)
-_SHELL = opening_of(("bash-input", *BASH_OUTPUTS))
+_COMMAND = tags.opening_of(COMMAND_TAGS)
+_SHELL = tags.opening_of(("bash-input", *BASH_OUTPUTS))
 _INTERRUPTED = re.compile(r"\[Request interrupted by user(?: for [a-z ]{1,30})?\]")
 _CLIENT = re.compile(
     r"""
@@ -53,17 +45,17 @@ def parse_prompt(text: str, *, is_typed: bool = False) -> UserText:
 
     If the record says that a person typed it, only tags around the words and commands are the client's.
     """
-    text = without_spans(text, REMINDERS).strip()
+    text = tags.without_spans(text, tags.REMINDERS).strip()
     if text.startswith(CAVEAT) and CAVEAT_END in text and not is_typed:
         text = text.partition(CAVEAT_END)[2].strip()
-    text = without_rim(text, CUT)
-    if is_tagged(text, _SHELL):
+    text = tags.without_rim(text, CUT)
+    if tags.is_tagged(text, _SHELL):
         return _parse_shell(text)
     before, _, rest = text.partition("<command-args>")
     words, _, behind = rest.rpartition("</command-args>")
-    if is_tagged(without_spans(f"{before}{behind}", _OUTPUT_TAGS), _COMMAND):
+    if tags.is_tagged(tags.without_spans(f"{before}{behind}", _OUTPUT_TAGS), _COMMAND):
         has_output = any(tag in before or tag in behind for tag in OUTPUTS)
-        return UserText() if has_output else COMMON.parse_command(span(text, "command-name"), words)
+        return UserText() if has_output else COMMON.parse_command(tags.span(text, "command-name"), words)
     if len(text.split()) == 1 and not COMMON.parse_typed(text).text:  # `/clear` without the tags of a command
         return UserText()
     return UserText(text) if is_typed else _parse_unmarked(text)
@@ -85,16 +77,16 @@ def _parse_unmarked(text: str) -> UserText:
 def _is_mail(text: str) -> bool:
     """Return whether a program wrote all of a text: tags, and the client's sentences before and behind them."""
     mail = text.removeprefix(PEER)
-    rest = behind_tags(mail, _MAIL)
+    rest = tags.behind_tags(mail, _MAIL)
     is_opened = _MAIL.match(mail) is not None and rest != mail.strip()
     return is_opened and (mail != text or not rest or ("\n" not in rest and rest.startswith(_WORDS["mail_ends"])))
 
 
 def _parse_shell(text: str) -> UserText:
-    command = span(text, "bash-input").strip()
+    command = tags.span(text, "bash-input").strip()
     if command:
         return UserText(f"! {command}", is_command=True)
-    output, error = (span(text, tag).strip() for tag in BASH_OUTPUTS)
+    output, error = (tags.span(text, tag).strip() for tag in BASH_OUTPUTS)
     return UserText(bash_output="\n".join(filter(None, (output, error))), bash_failed=bool(error and not output))
 
 

@@ -6,7 +6,7 @@ import functools
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
@@ -15,7 +15,9 @@ from pastchats_memory.cli.output import emit_json, hanging, is_terminal, notify,
 
 if TYPE_CHECKING:
     from pastchats_memory.memory import Memory
+    from pastchats_memory.views.answers.listing import Listing
 
+Row = TypeVar("Row")
 WAYS_BACK = "\n`open ID` shows the conversation there, `resume ID` continues its session."
 
 
@@ -38,6 +40,13 @@ class CommandResult(NamedTuple):
     """Whether the commands are named that lead from a result back to the work."""
     run: Callable[[], int] | None = None
     """Runs another program in place of the text, once the database is closed, and returns its exit code."""
+
+
+def list_found(
+    answer: Listing[Row], found: Sequence[Row], text: Callable[[], str], nothing: str, warnings: Sequence[str] = ()
+) -> CommandResult:
+    """Return the result of a command that lists what it finds."""
+    return CommandResult(lambda: answer.build(found, warnings), text, bool(found), nothing, warnings=warnings)
 
 
 def make_command(

@@ -1,7 +1,7 @@
 """`how` and `lessons`: list what worked in a project before, and what ended repeated failures."""
 
 from pastchats_memory.cli import options
-from pastchats_memory.cli.asking import CommandResult, ask_memory
+from pastchats_memory.cli.asking import CommandResult, ask_memory, list_found
 from pastchats_memory.cli.questions import ask_for
 from pastchats_memory.memory import Memory, questions
 from pastchats_memory.views.answers.search import HOW, LESSONS
@@ -16,13 +16,8 @@ def command(memory: Memory, query: str, project: str | None, limit: int) -> Comm
     They are quoted from transcripts: read them before you run them.
     """
     found, warnings = memory.how(query, project, limit)
-    return CommandResult(
-        lambda: HOW.build(found, warnings),
-        lambda: render_commands(found),
-        is_found=bool(found),
-        nothing=f"No known command worked for it{options.hint_at_all(project)}",
-        warnings=warnings,
-    )
+    nothing = f"No known command worked for it{options.hint_at_all(project)}"
+    return list_found(HOW, found, lambda: render_commands(found), nothing, warnings)
 
 
 @ask_memory("lessons")
@@ -30,10 +25,5 @@ def command(memory: Memory, query: str, project: str | None, limit: int) -> Comm
 def lessons(memory: Memory, project: str | None, limit: int) -> CommandResult:
     """List what failed more than once in your current project, and what ended it, each with its source."""
     found, warnings = memory.lessons(project, limit)
-    return CommandResult(
-        lambda: LESSONS.build(found, warnings),
-        lambda: render_lessons(found),
-        is_found=bool(found),
-        nothing=f"Nothing failed more than once and then worked{options.hint_at_all(project)}",
-        warnings=warnings,
-    )
+    nothing = f"Nothing failed more than once and then worked{options.hint_at_all(project)}"
+    return list_found(LESSONS, found, lambda: render_lessons(found), nothing, warnings)

@@ -1,6 +1,6 @@
 """`check-prior-work` and `consult-episodic-memory`: look before a task is created or a hard problem is tackled."""
 
-from pastchats_memory.cli.asking import CommandResult, ask_memory
+from pastchats_memory.cli.asking import CommandResult, ask_memory, list_found
 from pastchats_memory.cli.questions import ask_for
 from pastchats_memory.memory import Memory, questions
 from pastchats_memory.views.answers.tasks import CONSULT, build_prior_work
@@ -25,10 +25,5 @@ def check_prior_work(memory: Memory, query: str) -> CommandResult:
 def consult_episodic_memory(memory: Memory, query: str, limit: int) -> CommandResult:
     """Show how similar problems were solved: completed and archived tasks, with comments and resolution."""
     found, warnings = memory.consult_episodic_memory(query, limit)
-    return CommandResult(
-        lambda: CONSULT.build(found, warnings),
-        lambda: "\n\n".join(map(render_resolved, found)),
-        is_found=bool(found),
-        nothing="No solved task has to do with it; `pastchats-memory recall` looks in conversations, too.",
-        warnings=warnings,
-    )
+    nothing = "No solved task has to do with it; `pastchats-memory recall` looks in conversations, too."
+    return list_found(CONSULT, found, lambda: "\n\n".join(map(render_resolved, found)), nothing, warnings)

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from pastchats_memory.cli import DONE, options
-from pastchats_memory.cli.asking import CommandResult, give_result, make_command
+from pastchats_memory.cli.asking import CommandResult, give_result, list_found, make_command
 from pastchats_memory.cli.output import counted, echo_json, emit_json, table
 from pastchats_memory.config import from_home, load
 from pastchats_memory.errors import InputMissing, UsageFault
@@ -28,12 +28,8 @@ def command(db: str | None) -> CommandResult:
     For each it shows how much is indexed, and which files are gone.
     """
     found = list_sources(load(db), find_histories())
-    return CommandResult(
-        lambda: SOURCES.build(found),
-        lambda: _text(found),
-        is_found=bool(found),
-        nothing="No history was found in a usual place; name a folder: pastchats-memory index PATH",
-    )
+    nothing = "No history was found in a usual place; name a folder: pastchats-memory index PATH"
+    return list_found(SOURCES, found, lambda: _text(found), nothing)
 
 
 def _text(found: list[SourceReport]) -> str:

@@ -49,7 +49,7 @@ def warn(event: HookEvent, database: str | None) -> str | None:
 
 def name_cure(event: HookEvent, database: str | None) -> str | None:
     """Return the cure of the error that an event reports; None if there is no error, or no cure is known."""
-    call = parse_call(event.tool, event.arguments)
+    call = parse_call(event.tool, event.arguments, folder=event.cwd or "")
     result = utf8(read_error(event, call))
     project = utf8(project_at(event.cwd)) if event.cwd else ""
 
@@ -109,7 +109,7 @@ def _hide_private(database: Database, project: str) -> Database:
 
 def _find_actions(event: HookEvent, project: str) -> list[PlannedCommand | PlannedEdit]:
     """Return what the call is about to do: a command, or changes of files."""
-    call = parse_call(event.tool, event.arguments)
+    call = parse_call(event.tool, event.arguments, folder=event.cwd or "")
     if call.command:
         return [PlannedCommand(utf8(call.command), project, is_outside=call.is_outside)]
     files = utf8(call.label).partition(" ")[2].split(", ")

@@ -148,7 +148,7 @@ class SessionBuilder:
 
         Its arguments are an object, an object as JSON text, or raw text. A plan without a position has that of the turn before.
         """
-        call = tools.parse_call(name, arguments, self.dialect)
+        call = tools.parse_call(name, arguments, self.dialect, self.info.cwd or "")
         self.end_chunk()
         self._calls[call_id] = call
         moment, line = (iso_utc(at.time), at.line) if at else (None, 0)

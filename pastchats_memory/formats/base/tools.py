@@ -40,6 +40,8 @@ OUTSIDE_KEYS = (
     ("dangerouslyDisableSandbox", True),
 )
 """Inputs of Codex and Claude Code with which a command leaves the sandbox."""
+WORKDIRS = ("workdir", "working_directory", "directory", "dir_path")
+"""Keys under which a command names the folder in which it runs."""
 PATCHES = ("input", "patchText")
 """Keys under which a patch is passed."""
 PATCH_TOOL = "apply_patch"
@@ -88,8 +90,11 @@ def fold_tool_name(name: str) -> str:
     return folded(re.split(r"\.|__", name)[-1])
 
 
-def parse_call(name: str, arguments: object, dialect: Dialect = COMMON) -> ToolCall:
-    """Return a call by its tool's name and its input: an object, an object as JSON text, or raw text."""
+def parse_call(name: str, arguments: object, dialect: Dialect = COMMON, folder: str = "") -> ToolCall:
+    """Return a call by its tool's name and its input: an object, an object as JSON text, or raw text.
+
+    A command that runs in another folder than the agent's begins with the change to it.
+    """
     values = value_of(arguments)
     if isinstance(arguments, str) and values is arguments:
         files = PATCHED.findall(arguments)
@@ -102,13 +107,26 @@ def parse_call(name: str, arguments: object, dialect: Dialect = COMMON) -> ToolC
     files = PATCHED.findall(command or next((text for key in PATCHES if (text := text_of(inputs.get(key)))), ""))
     if files and command:
         name = PATCH_TOOL
-    subject = command or next((text for key in SUBJECTS if (text := text_of(inputs.get(key)))), "")
+    move = _name_move(inputs, folder) if command and not files else ""
+    subject = move + command or next((text for key in SUBJECTS if (text := text_of(inputs.get(key)))), "")
     label = _make_label(name, ", ".join(files) or subject)
     questions = parse_questions(inputs) if is_question_tool(name, dialect.question_tools) else ()
     written = files or ([subject] if is_editor(name) else written_files(command))
     edit = Edit(tuple(written), inputs) if written else None
     is_outside = any(inputs.get(key) == value for key, value in OUTSIDE_KEYS)
-    return ToolCall(label, "" if files else clean(command).strip(), questions, edit, inputs or values, is_outside)
+    return ToolCall(
+        label, "" if files else clean(move + command).strip(), questions, edit, inputs or values, is_outside
+    )
+
+
+def _name_move(inputs: Json, folder: str) -> str:
+    """Return the change to the folder in which a command runs, if it is not the agent's; a path below that is relative."""
+    there = next((text for key in WORKDIRS if (text := text_of(inputs.get(key)))), "").replace("\\", "/").rstrip("/")
+    here = folder.replace("\\", "/").rstrip("/")
+    if not here or there.casefold() in ("", ".", here.casefold()):
+        return ""
+    below = there[len(here) + 1 :] if there.casefold().startswith(f"{here.casefold()}/") else there
+    return f'cd "{below}"; ' if " " in below else f"cd {below}; "
 
 
 def call_to_json(call: ToolCall) -> list[object]:

@@ -47,7 +47,7 @@ HOOKS = HookDialect(
 
 CLAUDE_CODE = Format(
     name="claude-code",
-    version=12,
+    version=13,
     detect=deferred("agents.claude_code.reader:detect"),
     read=deferred("agents.claude_code.reader:read"),
     program="Claude Code",

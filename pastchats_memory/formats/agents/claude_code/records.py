@@ -182,9 +182,10 @@ def _merge_prompts(parts: list[UserText], media: tuple[str, ...]) -> RecordedPro
 
 
 def parse_queue_content(record: Json) -> RecordedPrompt:
-    """Parse the prompt in an operation of the queue. A background task has no mode of a prompt there."""
+    """Parse the prompt in an operation of the queue. A background task has no mode of a prompt there, or is JSON."""
     is_prompt = record.get("commandMode", record.get("mode", PROMPT)) == PROMPT
-    parts = _parse_texts(record, record.get("content")) if is_prompt else []
+    is_task = text_of(record.get("content")).startswith('{"task_id":')
+    parts = _parse_texts(record, record.get("content")) if is_prompt and not is_task else []
     return RecordedPrompt("nobody") if _is_from_client(record, parts) else _merge_prompts(parts, ())
 
 

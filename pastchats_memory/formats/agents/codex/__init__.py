@@ -26,7 +26,7 @@ HOOKS = HookDialect(
 
 CODEX = Format(
     name="codex",
-    version=11,
+    version=12,
     detect=confident(deferred("agents.codex.reader:matches"), CERTAIN),
     read=deferred("agents.codex.reader:read"),
     program="Codex",

@@ -190,7 +190,7 @@ def resume(session: StoredSession) -> list[str]:
 
 OPENCODE = Format(
     name="opencode",
-    version=13,
+    version=14,
     detect=confident(matches, 90),
     read=read,
     program="OpenCode, Kilo CLI, ZCode",

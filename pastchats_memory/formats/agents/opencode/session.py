@@ -106,7 +106,7 @@ class Session:
     def _tool(self, builder: SessionBuilder, message: StoredMessage, part: Json) -> None:
         state, name = mapping_of(part.get("state")), text_of(part.get("tool"))
         time = mapping_of(state.get("time"))
-        call = parse_call(name or "tool", state.get("input"))
+        call = parse_call(name or "tool", state.get("input"), folder=builder.info.cwd or "")
         at = replace(self._position(builder, message, part), native_id=text_of(part.get("id")))
         builder.queue.add_tool(call, iso_utc(time.get("start")))
         builder.add_plan(find_plan(name, state.get("input"), DIALECT), at)

@@ -232,7 +232,8 @@ def _list_decisions(rows: Sequence[Item]) -> Iterator[PacketLine]:
     """Yield what the user decided: answers to the agent's questions, and sentences that settle something, the newest first."""
     for before, row in reversed([*pairwise(rows)]):
         if _is_answer(row) and not before.content.endswith(REFUSED):
-            yield _line("decided", shorten(row.content, LINE_WIDTH), row)
+            for question, _, answer in (pair.partition("\n") for pair in row.content.split("\n\n")):
+                yield _line("decided", f"{_cut(question, RESULT_WIDTH)} {shorten(answer, LINE_WIDTH)}".strip(), row)
     for row in reversed(rows):
         if row.role == "user" and not _is_answer(row):
             for sentence in find_decisions(row.content) or find_rules(row.content):

@@ -69,11 +69,16 @@ def rules_version() -> str:
     rules = here.with_name("outcome")
     own = [
         here,
-        *map(here.with_name, ("__init__.py", "judgement.py", "failed_calls.py", "refutation.py", "refutation.toml")),
+        *map(
+            here.with_name,
+            ("__init__.py", "judgement.py", "failed_calls.py", "patterns.txt", "refutation.py", "refutation.toml"),
+        ),
         WEIGHTS,
     ]
     text = here.parent.parent / "text"
-    shared = [text / name for name in ("shell.py", "commands.py", "failed_commands.py", "command_words.txt")]
+    shared = [
+        text / name for name in ("shell.py", "commands.py", "failed_commands.py", "command_words.txt", "patterns.txt")
+    ]
     return hash_rules([*own, *shared, *sorted(rules.glob("*.py")), *sorted(rules.glob("*.toml"))])
 
 

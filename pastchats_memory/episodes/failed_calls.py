@@ -11,8 +11,8 @@ from pastchats_memory.model import OUTSIDE, REFUSED
 from pastchats_memory.store.failures import Failure, RecordedTurn
 from pastchats_memory.text.commands import find_purpose, simplify_purpose, sort_options, strip_surroundings
 from pastchats_memory.text.failed_commands import (
+    MARKS,
     MOVES,
-    SEPARATORS,
     WRONG_FOLDER,
     FailureCause,
     Part,
@@ -24,6 +24,7 @@ from pastchats_memory.text.failed_commands import (
 )
 from pastchats_memory.text.lazy_pattern import LazyPattern, read_pattern
 from pastchats_memory.text.shell import (
+    QUOTED,
     classify_check,
     command_words,
     is_editor,
@@ -42,6 +43,8 @@ MIN_AIM = 2
 """Characters of an argument that tells what a command is for."""
 LEAST_CUT = 20
 """Characters of a shortened command that identify it."""
+CHANGE = "a change of "
+"""Words of a step that edits a file."""
 _NAME = LazyPattern(r"[a-z][\w-]{2,}")
 _ABSENT = read_pattern(__file__, "absent", re.IGNORECASE)
 """Errors about a file, a program or a module that is not there."""
@@ -49,8 +52,12 @@ _MISMATCH = read_pattern(__file__, "mismatch", re.IGNORECASE)
 """Results of an editor whose input does not fit the file."""
 _ABOUT_OPTIONS = read_pattern(__file__, "about-options", re.IGNORECASE)
 _UNREACHABLE = read_pattern(__file__, "unreachable", re.IGNORECASE)
-"""Errors of a network that is not there; whatever ran between a failure and a success did not bring it back."""
+"""Errors of a network or a right that is not there; whatever ran between a failure and a success did not bring it back."""
 _TIMED_OUT = LazyPattern(r"\btimed out\b|\btimeout (?:of|after|exceeded)\b", re.IGNORECASE)
+_ASKING = LazyPattern(r"\|\||(?:\A|[;&]\s*)(?:for|if|until|while)\s")
+"""Commands that end well without the program that they name."""
+_BEHIND = LazyPattern(r"\s*(?:\d?>|[|;&]|\Z)")
+"""The end of a command with another one, or with a file, behind it: this one may have failed as well."""
 _HIDES_SCRIPT = LazyPattern(r"<<|\A(?:[^'\"]|'[^']*'|\"[^\"]*\")*(?:'[^']*|\"[^\"]*)\Z")
 """Commands whose script goes on behind the recorded line, so that nothing tells what it does."""
 _UNDO = read_pattern(__file__, "undo", re.IGNORECASE)
@@ -123,7 +130,7 @@ def _order_calls(turns: Sequence[RecordedTurn]) -> tuple[list[CallStep], list[_R
             whole = result.content[2:].partition("\n")[0] if result and result.content.startswith("$ ") else ""
             command = (whole or subject) if is_shell(tool) else ""
             if subject and (command or is_editor(tool)):
-                words = strip_surroundings(command) if command else f"a change of {subject}"
+                words = strip_surroundings(command) if command else f"{CHANGE}{subject}"
             else:
                 command = words = ""
             turn = result.id if result else owner.id if owner else rows[0].id
@@ -227,7 +234,7 @@ def _is_same(step: CallStep, cause: FailureCause, action: str, project: str) -> 
     if cause.program and cause.word:
         return is_subject(step.command, cause.program, cause.word, project)
     if not step.command:
-        return step.words == f"a change of {action}" or step.words.endswith(f"/{action}")
+        return step.words == f"{CHANGE}{action}" or step.words.endswith(f"/{action}")
     if step.command.endswith(CUT):
         start = simplify_purpose(find_purpose(step.command.removesuffix(CUT)), project)
         return len(start) >= LEAST_CUT and action.startswith(start)
@@ -273,7 +280,7 @@ def _find_cure(
                 return "after", found
             return ("instead", step) if _is_wrapped(step, own, cause) else None
         if step.command and _is_instead(step, cause, own):
-            is_here = find_place(step.command, project) == find_place(own.command, project)
+            is_here = find_place(step.command, project) == find_place(own.command, project) and cause.word not in MARKS
             return "instead", step if is_here else step._replace(words=" ".join(step.command.split()))
         if step.acts:
             prepared.append(step)
@@ -298,7 +305,7 @@ def _is_wrapped(step: CallStep, own: CallStep, cause: FailureCause) -> bool:
     Otherwise the word is not why it failed, unless `--` or `-e` says now that it is no option, or another option was missing. That
     makes no file appear.
     """
-    if not step.command or step.words == own.words:
+    if not step.command or _BEHIND.match(step.words.removeprefix(own.words)):
         return False
     whole = " ".join(step.command.split())
     words, before = set(step.words.split()), set(own.words.split())
@@ -306,7 +313,8 @@ def _is_wrapped(step: CallStep, own: CallStep, cause: FailureCause) -> bool:
         words > before and any(word.startswith("-") for word in words - before) and not _ABSENT.search(cause.error)
     )
     marks = {"--", "-e"} & (words - before)
-    return not cause.word or cause.is_missing or bool(marks) or has_option or " ".join(own.words.split()) in whole
+    is_there = cause.is_missing and ("PATH=" in whole or not command_words("set-up").isdisjoint(whole.split()))
+    return not cause.word or is_there or bool(marks) or has_option or " ".join(own.words.split()) in whole
 
 
 def _find_move(following: Sequence[CallStep], cause: FailureCause, result: _Result) -> tuple[str, CallStep] | None:
@@ -361,11 +369,13 @@ def _is_instead(step: CallStep, cause: FailureCause, own: CallStep) -> bool:
     if cause.is_missing:
         source = own.command.partition("|")[0].strip()
         shows = cause.program in command_words("filters") and cause.program not in source
-        return (shows and source in step.command) or any(_is_substitute(part, cause) for part in parts)
+        serves = any(_is_substitute(part, cause) for part in parts) and not _ASKING.search(QUOTED.sub("", step.command))
+        return (shows and source in step.command) or serves
     if _TIMED_OUT.search(cause.error):
         return " ".join(own.words.split()) in " ".join(step.command.split())
-    if cause.word in SEPARATORS:
-        return parts[:1] == [cause.part]
+    if cause.word in MARKS:
+        named = cause.error.partition("/[")[2]
+        return named in step.command.replace("\\", "") if named else parts[:1] == [cause.part]
     return any(_serves(part, cause, own) for part in parts) if cause.word else _is_nearly_equal(step, own, cause)
 
 
@@ -378,9 +388,11 @@ def _serves(part: Part, cause: FailureCause, own: CallStep) -> bool:
     aims = _list_aims(cause.part, cause.word)
     is_alike = sum(word in part.words for word in aims) * 2 > len(aims)
     others = (word for word in part.words if word != value)
+    if part.program == value:  # without the program that does not know it
+        return is_alike or not aims
     if part.program != cause.program:
         return is_alike and _starts_alike(part, cause.part)
-    if not own.acts and _ABSENT.search(cause.error):
+    if (not own.acts or cause.program in MOVES) and _ABSENT.search(cause.error):
         return value.rstrip("/").rpartition("/")[2] in [word.rstrip("/").rpartition("/")[2] for word in others]
     is_goal = " " in cause.word and not cause.word.startswith("-")  # of a runner, which has others as well
     return is_alike or not (aims or is_goal) or any(value in word for word in others)
@@ -396,7 +408,8 @@ def _is_nearly_equal(step: CallStep, own: CallStep, cause: FailureCause) -> bool
         return any(_differs_in_options(set(cause.part.words), set(part.words)) for part in alike)
     if own.acts > step.acts or classify_check(own.command) or _HIDES_SCRIPT.search(own.command):
         return False
-    return set(find_purpose(own.command).split()) < set(find_purpose(step.command).split())
+    has_more = set(find_purpose(own.command).split()) < set(find_purpose(step.command).split())
+    return has_more and not _BEHIND.match(step.words.removeprefix(own.words))
 
 
 def _differs_in_options(failed: set[str], worked: set[str]) -> bool:
@@ -417,9 +430,10 @@ def _list_aims(part: Part, word: str) -> list[str]:
 
 def _is_substitute(part: Part, cause: FailureCause) -> bool:
     """Check whether a command runs a missing program in another way, or has its arguments."""
-    names = (part.program, *part.starters)
-    if any(cause.program in name for name in names) or cause.program.replace("-", " ") in part.text:
-        return part.program not in command_words("installers")
+    name, spaced = re.escape(cause.program), cause.program.replace("-", " ")
+    is_named = re.search(rf"(?<!\w){name}[\d.]*(?!\w)", "\n".join((part.program, *part.starters)))
+    if is_named or (spaced != cause.program and spaced in part.text):
+        return part.program == cause.program or part.program not in command_words("installers")
     aims = _list_aims(cause.part, "")
     if not aims:
         return any({part.program, cause.program} <= alike for alike in list_alike_programs())

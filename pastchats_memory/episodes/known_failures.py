@@ -3,17 +3,18 @@
 A hook asks this before and after an agent acts, so nothing here imports the model or NumPy.
 """
 
+import re
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from pastchats_memory.episodes.actions import changed_files, relative_path, shell_commands
-from pastchats_memory.episodes.failed_calls import spell_command
+from pastchats_memory.episodes.failed_calls import CHANGE, spell_command
 from pastchats_memory.model import OUTSIDE
 from pastchats_memory.store import failures
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.failures import Failure, RecordedTurn, StoredFailure
 from pastchats_memory.text.failed_commands import (
-    SEPARATORS,
+    MARKS,
     WRONG_FOLDER,
     calls,
     find_cause,
@@ -23,11 +24,15 @@ from pastchats_memory.text.failed_commands import (
     split_command,
 )
 from pastchats_memory.text.groups import group_by_key
+from pastchats_memory.text.lazy_pattern import LazyPattern
 
 MAX_KNOWN = 2000
 """The newest failures with a cure that are grouped."""
 READERS = ("cat", "head", "less", "ls", "sed", "stat", "tail", "wc")
 """Programs to which a missing file is the same failure."""
+_NO_FILE = LazyPattern(
+    r"\bno such (?:file|dir)|\bcannot find the (?:file|path)|\bno matches found: [^\[]*\Z", re.IGNORECASE
+)
 MIN_ERROR = 16
 """Characters of an error line that tells which failure it is."""
 
@@ -68,11 +73,11 @@ class PlannedCommand:
     def programs(self) -> Collection[str]:
         """Return the names under which its failures are stored."""
         names = (name for part in split_command(self.command) for name in (part.program, *part.starters))
-        return list(dict.fromkeys([*names, *(mark for mark in SEPARATORS if mark in self.command)]))
+        return list(dict.fromkeys([*names, *(mark for mark in MARKS if mark in self.command)]))
 
     def is_subject_of(self, failure: Failure) -> bool:
         """Check whether it does again what failed: it has the word that the error named, or is the same command."""
-        is_anywhere = failure.is_missing or failure.word == WRONG_FOLDER
+        is_anywhere = failure.is_missing or failure.word in (WRONG_FOLDER, *MARKS)
         if not is_anywhere and failure.folder and self.folder and failure.folder != self.folder:
             return False
         if failure.word:
@@ -126,8 +131,8 @@ def find_before(
         stored = failures.find_failures(database, program, project)
         groups = group_by_key(
             ((one.failure.word, one.failure.action if not one.failure.word else ""), one)
-            for one in stored  # a program may run in another folder now
-            if one.failure.word != WRONG_FOLDER and action.is_subject_of(one.failure)
+            for one in stored
+            if not _is_past(one.failure) and action.is_subject_of(one.failure)
         )
         for group in groups.values():
             newest = group[0]
@@ -136,6 +141,11 @@ def find_before(
             if known := _make_known(database, group, is_given, action):
                 return known
     return None
+
+
+def _is_past(failure: Failure) -> bool:
+    """Check whether a failure says nothing before the act: the program may run in another folder now, the file may be there."""
+    return failure.word == WRONG_FOLDER or bool(failure.program and _NO_FILE.search(failure.error))
 
 
 def find_after(
@@ -165,7 +175,9 @@ def find_after(
 
 
 def _is_alike(failure: Failure, planned: PlannedCommand) -> bool:
-    """Check whether the cure of an equal error may cure this one: another command needs the same subcommand."""
+    """Check whether the cure of an equal error may cure this one: another command needs the same subcommand, or the file."""
+    if failure.cure.startswith(CHANGE):
+        return failure.cure.rpartition("/")[2].rpartition(" ")[2] in f"{failure.error} {planned.command}"
     first, now = failure.action.split()[:2], planned.action.split()[:2]
     return failure.kind != "instead" or (first == now and now[1:] != [] and now[1][:1].isalpha())
 
@@ -220,5 +232,5 @@ def name_failure(failure: Failure) -> str:
     """Return the program with the word that its error names, a missing program, a command or a file."""
     if failure.word == WRONG_FOLDER:
         return failure.program
-    what = f"{failure.program} {failure.word}" if failure.word and not failure.is_missing else failure.word
+    what = f"{failure.program} {failure.word}" if failure.word not in ("", failure.program) else failure.word
     return what or failure.action

@@ -26,7 +26,7 @@ _NOT_RUN = read_pattern(__file__, "not-run", re.IGNORECASE | re.MULTILINE, also=
 """Results of a check that tell about the command, and not about the checked work."""
 _REASON = read_pattern(__file__, "reason", re.IGNORECASE, also=NO_SUCH_COMMAND)
 """Lines of a result that give a reason."""
-_ERROR = LazyPattern(r"error|fatal|denied|not found|no such|cannot|unable", re.IGNORECASE)
+_ERROR = LazyPattern(r"error|fatal|denied|not found|no such|cannot|unable|unexpected", re.IGNORECASE)
 _DENIED = read_pattern(__file__, "permission-denied", re.IGNORECASE)
 """Results of a call that needed the person's permission, or that the client's sandbox stopped."""
 _NO_REASON = read_pattern(__file__, "no-reason", re.IGNORECASE)
@@ -40,6 +40,7 @@ _SANDBOXED = LazyPattern(r"\Afailed in sandbox \w+ with execution error:.*?\bstd
 MOVES = frozenset({"cd", "pushd"})
 _WITH_COMMANDS = frozenset({"docker", "kubectl", "pip", "podman"})
 """Programs with commands of their own, beside those of the word lists."""
+_ENVIRONMENTS = frozenset({"bunx", "dlx", "exec", "npx", "pnpx", "run", "uvx"})
 WRONG_FOLDER = "./"
 """Word of a failure that any call of the program has in the wrong folder."""
 _WRONG_FOLDER = read_pattern(__file__, "wrong-folder", re.IGNORECASE)
@@ -48,8 +49,12 @@ _MISSING = read_pattern(__file__, "missing-program", re.MULTILINE)
 """Lines that name a program which is not there."""
 _IN_SCRIPT = LazyPattern(r"\A(?:(?:/bin/)?sh|(?:/usr/bin/)?env): ")
 """The start of an error in a script that the command runs."""
-SEPARATORS = ("&&", "||")
-_NO_SEPARATOR = LazyPattern(r"['\"“](&&|\|\|)['\"”] (?:is not a valid statement separator|ist in dieser Version kein)")
+MARKS = ("&&", "||", "[")
+"""Marks that a shell may take in another way: older versions of PowerShell know no `&&`, and zsh looks for the files of `/[id]`."""
+_MISUSED = LazyPattern(
+    r"['\"“](&&|\|\|)['\"”] (?:is not a valid statement separator|ist in dieser Version kein)|\bno matches found: \S*/(\[)"
+)
+_UNCLOSED = LazyPattern(r"['\"].*\Z", re.DOTALL)
 _IN_QUOTES = LazyPattern(r"[`'\"‘“«]([^`'\"’”»\n]{1,80})[`'\"’”»]")
 _OPTION = LazyPattern(r"(?<![\w-])--?[A-Za-z][\w-]*")
 _BEFORE_COLON = LazyPattern(r"(?:\A|:\s+)([^\s:]+)(?=:(?:\s|\Z))")
@@ -178,7 +183,7 @@ def find_cause(command: str, result: str, project: str) -> FailureCause | None:
     is_check = classify_check(command) is not None
     if not lines or not parts or (_DENIED.match(result.lstrip()) is not None):
         return None
-    misused = _find_separator(parts, lines) or _find_misplaced(parts, lines)
+    misused = _find_mark(parts, lines) or _find_misplaced(parts, lines)
     if misused or (is_check and not _NOT_RUN.search(result)):
         return misused
     if missing := _find_missing(parts, lines):
@@ -189,7 +194,7 @@ def find_cause(command: str, result: str, project: str) -> FailureCause | None:
     for line in lines[:MAX_LINES]:
         if pattern.search(line) and (found := _find_module(parts, line) or _find_named(parts, line, project)):
             return found
-    error = next(filter((pattern if is_check else _ERROR).search, lines), "" if is_check else "".join(lines[:1]))
+    error = next(filter((pattern if is_check else _ERROR).search, lines), "")
     if not error:
         return None
     part = _find_blamed(parts, error)
@@ -214,10 +219,16 @@ def _find_blamed(parts: Sequence[Part], error: str) -> Part:
     return next(named, None) or next(acting, parts[-1])
 
 
-def _find_separator(parts: Sequence[Part], lines: Sequence[str]) -> FailureCause | None:
-    """Return the cause if the shell knows no `&&`, as older versions of PowerShell do not."""
-    found = ((line, _NO_SEPARATOR.search(line)) for line in lines[:MAX_LINES])
-    return next((FailureCause(name[1], name[1], _quote(line), parts[0]) for line, name in found if name), None)
+def _find_mark(parts: Sequence[Part], lines: Sequence[str]) -> FailureCause | None:
+    """Return the cause if the shell takes a mark in another way."""
+    found = ((line, name[1] or name[2]) for line in lines[:MAX_LINES] if (name := _MISUSED.search(line)))
+    return next((FailureCause(mark, mark, _quote(line), parts[0]) for line, mark in found), None)
+
+
+def has_mark(command: str, mark: str) -> bool:
+    """Check whether a command has a mark outside quotes: of brackets, one that begins the name of a file in a folder."""
+    bare = _UNCLOSED.sub("", QUOTED.sub("", _HEREDOC.sub("", command[:LONGEST])))
+    return ("/[" if mark == "[" else mark) in bare
 
 
 def _find_missing(parts: Sequence[Part], lines: Sequence[str]) -> FailureCause | None:
@@ -231,9 +242,10 @@ def _find_missing(parts: Sequence[Part], lines: Sequence[str]) -> FailureCause |
 
 
 def _list_bare_names(part: Part) -> tuple[str, ...]:
-    """Return the programs that a command calls by their name alone."""
+    """Return the programs that a command calls by their name alone, and not in an environment of their own."""
     start = part.text.partition(part.program)[0].rpartition(" ")[2]
-    return part.starters if "/" in start or "\\" in start else (*part.starters, part.program)
+    names = part.starters if "/" in start or "\\" in start else (*part.starters, part.program)
+    return names[: next((place for place, name in enumerate(names, 1) if name in _ENVIRONMENTS), len(names))]
 
 
 def _find_module(parts: Sequence[Part], line: str) -> FailureCause | None:
@@ -272,9 +284,9 @@ def _is_named(word: str, candidate: str) -> bool:
 
 
 def is_subject(command: str, program: str, word: str, project: str) -> bool:
-    """Check whether a command line does again what failed: it runs a program with a word, or has a separator."""
-    if word in SEPARATORS:
-        return word in QUOTED.sub("", command)
+    """Check whether a command line does again what failed: it runs a program with a word, or has a mark."""
+    if word in MARKS:
+        return has_mark(command, word)
     parts = split_command(command)
     if word == program:  # a missing one; `.venv/bin/python` is there without `python`
         return any(program in _list_bare_names(part) for part in parts)

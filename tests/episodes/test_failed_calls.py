@@ -393,3 +393,58 @@ def test_a_program_that_does_something_else_cures_no_missing_one(worked: str) ->
         ("failed", "$ fd\nbash: fd: command not found"),
     ]
     assert [kind for kind, _, _ in cures(rows)] == (["instead"] if worked.startswith("tree") else [""])
+
+
+@pytest.mark.parametrize(
+    ("failed", "error", "worked"),
+    [
+        ("cat app/[id]/page.tsx", "zsh:1: no matches found: app/[id]/page.tsx", "sed -n 1,9p 'app/[id]/page.tsx'"),
+        ("cat app/[id]/page.tsx", "zsh:1: no matches found: app/[id]/page.tsx", r"cat app/\[id\]/page.tsx"),
+        ("cd web && npm run build", "The token '&&' is not a valid statement separator", "cd web; npm run build"),
+        ("rtk bun run test", "error: unrecognized subcommand 'bun'", "bun run test"),
+        ("go build ./cmd", "bash: go: command not found", "PATH=$PATH:/usr/local/go/bin && go build ./cmd"),
+    ],
+)
+def test_a_command_without_the_refused_mark_or_program_cures_a_failure(failed: str, error: str, worked: str) -> None:
+    calls = [f"Bash {failed}", f"Bash {worked}"]
+    rows: list[Row] = [("user", "Look."), ("assistant", "I look.", calls), ("failed", f"$ {failed}\n{error}")]
+    assert [(kind, cure) for kind, cure, _ in cures(rows)] == [("instead", worked)]
+
+
+@pytest.mark.parametrize(
+    ("failed", "error", "later"),
+    [
+        ("cat app/[id]/page.tsx", "zsh:1: no matches found: app/[id]/page.tsx", "cat app/layout.tsx"),
+        ("docker ps", "bash: docker: command not found", "which docker || /usr/local/bin/docker version || true"),
+        ("docker ps", "bash: docker: command not found", "until /opt/docker info; do sleep 1; done"),
+        ("go build ./cmd", "bash: go: command not found", "git add go/cmd/main.go"),
+        ("python -c 'import a'", "zsh:1: command not found: python", "python -c 'import b'"),
+        ("node x.js", "SyntaxError: missing ) in x", "node x.js | head -5"),
+        ("cargo check", "Access is denied. (os error 5)", "cargo fmt"),
+    ],
+)
+def test_a_command_that_only_asks_or_follows_by_chance_cures_nothing(failed: str, error: str, later: str) -> None:
+    calls = [f"Bash {failed}", f"Bash {later}"]
+    rows: list[Row] = [("user", "Look."), ("assistant", "I look.", calls), ("failed", f"$ {failed}\n{error}")]
+    assert [kind for kind, _, _ in cures(rows)] == [""]
+
+
+@pytest.mark.parametrize(
+    ("command", "mark", "has_it"),
+    [
+        ("cat a/[id]/b.ts", "[", True),
+        ("cat 'a/[id]/b.ts'", "[", False),
+        (r"cat a/\[id\]/b.ts", "[", False),
+        ("[ -f a ] && ls", "[", False),
+        ("cat '/very/long/[id", "[", False),
+        ("python - <<E\nx/[1]\nE", "[", False),
+        ("ls && pwd", "&&", True),
+    ],
+)
+def test_a_mark_counts_outside_quotes_and_scripts(command: str, mark: str, has_it: bool) -> None:
+    assert is_subject(command, mark, mark, "orchard") is has_it
+
+
+def test_a_program_of_an_environment_is_not_the_missing_one() -> None:
+    assert is_subject("python -c 1", "python", "python", "orchard")
+    assert not is_subject("uv run python -c 1", "python", "python", "orchard")

@@ -136,7 +136,10 @@ def _list_items(packet: Packet | None) -> Iterator[tuple[str, str]]:
 def _list_earlier(one: Compaction) -> Iterator[tuple[str, str]]:
     """Yield every file and command of the calls before a compaction."""
     for action in one.earlier:
-        yield from (("changed", action[key]) for key in ("file_path", "path") if isinstance(action.get(key), str))
+        # A search names its folder as `path`, and that is no file.
+        yield from (
+            ("changed", action[key]) for key in ("file_path", "notebook_path") if isinstance(action.get(key), str)
+        )
         if isinstance(action.get("command"), str):
             yield "ran", " ".join(action["command"].split())
 

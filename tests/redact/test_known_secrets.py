@@ -195,7 +195,7 @@ def test_a_known_secret_is_removed_where_a_text_escapes_it(program: Program) -> 
     assert "9140" not in program("search", "stdout", "--json").stdout
 
 
-def test_what_hooks_gave_to_an_agent_loses_a_secret_that_is_shown_later(program: Program) -> None:
+def test_the_log_of_hooks_loses_a_secret_that_is_shown_later(program: Program) -> None:
     write_messages(program.home / "history" / "a.jsonl", ("user", f"Which hash does {PASSWORD} have?"))
     assert program("index", "history").status == 0
     with open_database(program.database) as database:

@@ -22,10 +22,13 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from pastchats_memory.config import Config
 from pastchats_memory.formats.registry import load_format
-from pastchats_memory.hooks.transcript import list_fresh_items
+from pastchats_memory.hooks.event import HookEvent
+from pastchats_memory.hooks.transcript import read_session
 from pastchats_memory.model.episodes import Packet
 from pastchats_memory.recall.packet import AFTER_COMPACTION, build_packet, fit_packet
+from pastchats_memory.store.database import open_database
 from pastchats_memory.text.commands import (
     find_purpose,
     is_same_kind,
@@ -151,12 +154,17 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="Print each packet and the next actions.")
     arguments = parser.parse_args()
     counts: Counter[str] = Counter()
-    with tempfile.TemporaryDirectory() as folder:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        open_database(Path(folder) / "nothing.db", create=True) as nothing_stored,
+    ):
         for path in arguments.sessions:
             for one in list_compactions(path):
                 part = Path(folder) / path.name
                 part.write_bytes(b"\n".join(one.before) + b"\n")
-                rows = list_fresh_items(part, load_format("claude-code"), one.session)
+                folders = (str(cwd) for line in one.before if (cwd := _parse(line).get("cwd")))
+                event = HookEvent(session=one.session, cwd=next(folders, None), transcript=str(part))
+                rows = read_session(nothing_stored, event, load_format("claude-code"), Config(nothing_stored.path))
                 packet = fit_packet(build_packet(rows, (), "compaction"), BUDGET) if rows else None
                 project = rows[-1].project if rows else ""
                 counts["all"] += 1

@@ -53,13 +53,6 @@ def read_session(database: Database, event: HookEvent, format_: Format, config: 
     ]
 
 
-def list_fresh_items(path: Path, format_: Format, session: str) -> list[Item]:
-    """Return the turns of a session in a transcript of which none is stored."""
-    found = _read_turns(path, format_, session)
-    project = _project_of(next((turn.cwd for turn in found if turn.cwd), None), path)
-    return [_make_item(turn, place, project, redact_path(utf8(str(path))), None) for place, turn in enumerate(found)]
-
-
 def _project_of(cwd: str | None, path: Path) -> str:
     return utf8(project_at(cwd) if cwd else project_of_file(path))
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pastchats_memory.errors import BrokenFormat, UsageFault
 from pastchats_memory.formats.base.format import CERTAIN, Format, load
-from pastchats_memory.formats.base.locations import places
+from pastchats_memory.formats.base.locations import Environment, places
 from pastchats_memory.text.data_file import read_text
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from pastchats_memory.formats.base.dialect import Dialect
     from pastchats_memory.formats.base.key_map import KeyMap
-    from pastchats_memory.formats.base.locations import Environment
     from pastchats_memory.formats.base.source import SourceFile
 
 ENTRY_POINTS = "pastchats_memory.formats"

@@ -9,7 +9,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pastchats_memory.errors import MemoryFault, UsageFault
 from pastchats_memory.hooks.spool import EVERY_AGENT, IndexRequest, begin_attempt, finish, list_waiting, parse_request
+from pastchats_memory.hooks.state import find_state
 
 if TYPE_CHECKING:
     from pastchats_memory.memory import Memory
@@ -64,7 +66,6 @@ def run(folder: Path) -> None:
 
 def _try_request(folder: Path, file: Path) -> str:
     """Fulfil the request in a file, and return the name under which it still waits if that fails."""
-    from pastchats_memory.errors import MemoryFault
     from pastchats_memory.hooks.log import note
 
     try:
@@ -106,9 +107,7 @@ def fulfil(request: IndexRequest) -> None:
 
 def _judge(memory: Memory, request: IndexRequest, most: int) -> None:
     """Let the configured judge label the newest episodes, and log what that cost."""
-    from pastchats_memory.errors import MemoryFault
     from pastchats_memory.hooks.log import note
-    from pastchats_memory.hooks.state import find_state
 
     try:
         plan = memory.plan_judging(None, most)
@@ -122,7 +121,6 @@ def _judge(memory: Memory, request: IndexRequest, most: int) -> None:
 
 def _find_histories(agent: str) -> list[Path]:
     """Return the places of an agent's transcripts; none without a home folder."""
-    from pastchats_memory.errors import UsageFault
     from pastchats_memory.formats.registry import load_format, locations_of
     from pastchats_memory.memory.indexing import find_environment, find_histories
 

@@ -6,7 +6,7 @@ Every function that reads the memory raises MemoryFault if it cannot be read.
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING
 
 from pastchats_memory.config import Config, private_among
@@ -23,7 +23,6 @@ from pastchats_memory.text.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from pastchats_memory.hooks.event import HookEvent

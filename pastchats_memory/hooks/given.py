@@ -3,19 +3,15 @@
 The note has no prompt, and its text comes from the memory, without secrets. This module imports little.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import time
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pastchats_memory.files.folders import GIVEN_FOLDER
 from pastchats_memory.hooks.state import write_small
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def note_given(

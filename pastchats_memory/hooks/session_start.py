@@ -8,23 +8,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pastchats_memory.config import load
+from pastchats_memory.config import Config, load
 from pastchats_memory.files.project import project_at
 from pastchats_memory.hooks import session
 from pastchats_memory.hooks.state import find_state
 from pastchats_memory.recall.packet import AFTER_COMPACTION, build_packet, find_last_packet, fit_packet, list_tasks
 from pastchats_memory.store import turns
-from pastchats_memory.store.database import open_database
+from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.text.recall_block import RECALL_PREAMBLE
 from pastchats_memory.views.packet import render_packet
 
 if TYPE_CHECKING:
-    from pastchats_memory.config import Config
     from pastchats_memory.formats.base.format import Format
     from pastchats_memory.hooks.event import HookEvent
     from pastchats_memory.model.episodes import Packet
-    from pastchats_memory.store.database import Database
 
 WHERE = "where"
 """Key under which a session claims the packet of the session before it."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import orjson
@@ -26,13 +28,10 @@ from pastchats_memory.store import redactions, sources, vectors
 from pastchats_memory.store import turns as corpus
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.sources import SourceState
+from pastchats_memory.store.tasks import Filed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from concurrent.futures import Future, ThreadPoolExecutor
-    from types import TracebackType
-
-    from pastchats_memory.store.tasks import Filed
 
 BATCH_TURNS = 256
 BATCH_CHARACTERS = 1 << 20

@@ -26,7 +26,7 @@ from pastchats_memory.store import task_rows, turns
 from pastchats_memory.store.atomic_file import partial_file, replace_file, write_lines
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.sources import meta
-from pastchats_memory.store.tombstones import forgettings
+from pastchats_memory.store.tombstones import Forgetting, forgettings
 from pastchats_memory.text.display import escape_json
 from pastchats_memory.text.encoding import utf8
 
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from pastchats_memory.model import Progress
     from pastchats_memory.model.episodes import Sheet
     from pastchats_memory.store.backup import Counts
-    from pastchats_memory.store.tombstones import Forgetting
     from pastchats_memory.store.vectors.reindex import ReindexReport
     from pastchats_memory.sync.report import FolderAccess, SyncReport
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pastchats_memory.embed.tokenizer import TokenCounter
-from pastchats_memory.episodes.cite import cite_hits, cite_items, verify
+from pastchats_memory.episodes.cite import Verified, cite_hits, cite_items, verify
 from pastchats_memory.episodes.load import load_outcome
 from pastchats_memory.episodes.successors import mark_superseded
 from pastchats_memory.episodes.titles import name_conversation, name_episode, name_hits
@@ -18,7 +18,7 @@ from pastchats_memory.memory import requests
 from pastchats_memory.memory.indexing import build_file_filter, find_histories
 from pastchats_memory.memory.opened import OpenedMemory
 from pastchats_memory.memory.projects import find_current_project, find_folder_of, resolve_project
-from pastchats_memory.model import OPEN, Filters, Hit, Hits, Item, Place
+from pastchats_memory.model import OPEN, Filters, Hit, Hits, Item, Place, Progress, RecordedCall, StoredTask
 from pastchats_memory.model import TYPES as TASK_TYPES
 from pastchats_memory.model.episodes import ShownItem
 from pastchats_memory.model.ids import canonical_id, is_team_id, leads_to_task, number_of
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from datetime import date
 
     from pastchats_memory.embed.reranker import CrossEncoder
-    from pastchats_memory.episodes.cite import Verified
     from pastchats_memory.episodes.conversation import ConversationPart, StoredConversation
     from pastchats_memory.episodes.history import Digest, Recent, Timeline
     from pastchats_memory.episodes.known_failures import KnownFailure
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
     from pastchats_memory.ingest.blame import Blamed
     from pastchats_memory.ingest.overview import SourceReport, UnreadFile
     from pastchats_memory.maintenance.health import Status
-    from pastchats_memory.model import Progress, RecordedCall, StoredTask
     from pastchats_memory.model.episodes import (
         Command,
         Context,

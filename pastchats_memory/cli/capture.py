@@ -38,7 +38,8 @@ def command(memory: Memory, text: tuple[str, ...], is_comment: bool | None, proj
     def decide(similar: SimilarTask) -> CaptureDecision:
         is_quiet = options.is_json_wanted()
         if not is_quiet:
-            _print_similar(similar)
+            about = f"[{escape_name(similar.task.key)}] {escape_name(similar.task.title)} (Score: {similar.match.score:.2f})"
+            click.echo(hanging(f"⚠️ Similar task found: {about}"))
         if is_comment is not None:
             return "comment" if is_comment else "create"
         if is_quiet or not is_terminal(sys.stdin):
@@ -54,9 +55,3 @@ def command(memory: Memory, text: tuple[str, ...], is_comment: bool | None, proj
         is_found=captured.outcome != "found",
         nothing="Nothing was written; --yes adds it as a comment, --no creates a task all the same.",
     )
-
-
-def _print_similar(similar: SimilarTask) -> None:
-    task = similar.task
-    about = f"[{escape_name(task.key)}] {escape_name(task.title)} (Score: {similar.match.score:.2f})"
-    click.echo(hanging(f"⚠️ Similar task found: {about}"))

@@ -78,8 +78,16 @@ def command(
     if auto:
         return _judge_automatically(memory, project, limit)
     if id_ is None:
-        return _list_episodes(memory, project, outcome, limit, judged=judged)
-    warnings: tuple[str, ...] = ()
+        (listed, left), warnings = memory.list_unjudged(project, outcome, limit, judged=judged)
+        return CommandResult(
+            lambda: to_json(JudgeBody(left, listed, warnings)),
+            lambda: render_sheets(listed),
+            is_found=bool(listed),
+            nothing=f"There is nothing {'judged' if judged else 'to judge'}{options.hint_at_all(project)}",
+            notes=[f"{left:,} more; --limit shows more of them."] if left else [],
+            warnings=warnings,
+        )
+    warnings = ()
     if verdict is not None:
         sheet, warnings = memory.judge(id_, verdict, because)
     elif undo:
@@ -126,17 +134,3 @@ def describe_labels(done: AutoJudged) -> str:
     given = ", ".join(f"{labels[outcome]} {outcome}" for outcome in OUTCOMES if labels[outcome]) or "no label"
     refused = [f"{number} without a label: {one_line(reason)}" for reason, number in done.refused.most_common()]
     return "\n".join([f"{counted(done.calls, 'call')}, {done.tokens:,} tokens: {given}.", *refused])
-
-
-def _list_episodes(
-    memory: Memory, project: str | None, outcome: str | None, limit: int, *, judged: bool
-) -> CommandResult:
-    (sheets, left), warnings = memory.list_unjudged(project, outcome, limit, judged=judged)
-    return CommandResult(
-        lambda: to_json(JudgeBody(left, sheets, warnings)),
-        lambda: render_sheets(sheets),
-        is_found=bool(sheets),
-        nothing=f"There is nothing {'judged' if judged else 'to judge'}{options.hint_at_all(project)}",
-        notes=[f"{left:,} more; --limit shows more of them."] if left else [],
-        warnings=warnings,
-    )

@@ -23,7 +23,12 @@ def command(memory: Memory, query: str, budget: int | None, team: bool, **how: A
     """
     budget = memory.budget if budget is None else budget
     if team:
-        _refresh_copy(memory)
+        try:
+            memory.team.pull()
+        except TeamUnavailable as fault:
+            if not memory.team.has_copy:
+                raise
+            warn([f"{fault.message}; the team's part is from the last `team pull`"])
     block = memory.recall(query, budget, current_project=".", team=team or None, **how)
     notes = []
     if not block.text:
@@ -40,17 +45,6 @@ def command(memory: Memory, query: str, budget: int | None, team: bool, **how: A
         warnings=block.warnings,
         leads_back=True,
     )
-
-
-def _refresh_copy(memory: Memory) -> None:
-    """Pull what the team shares; without an answer, the copy has to do. Raises TeamUnavailable if there is none."""
-    team = memory.team
-    try:
-        team.pull()
-    except TeamUnavailable as fault:
-        if not team.has_copy:
-            raise
-        warn([f"{fault.message}; the team's part is from the last `team pull`"])
 
 
 @ask_memory("context")

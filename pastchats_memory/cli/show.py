@@ -29,7 +29,16 @@ def _check(*, id_: str | None, conversation: str | None, **_: object) -> None:
 def command(memory: Memory, id_: str | None, conversation: str | None, neighbours: int) -> CommandResult:
     """Print the full text of an item with its neighbours in the conversation; for t:KEY, c:5 or a:7 the task (JSON: task/1)."""
     if id_ is None:
-        return _show_conversation(memory, conversation or "")
+        from pastchats_memory.views.document import document_of_conversation, render_markdown_document
+
+        found = memory.load_conversation(conversation or "")
+        episodes = found.episodes if found else ()
+        return CommandResult(
+            lambda: SHOW.build([ShownItem(turn, one.outcome) for one in episodes for turn in one.turns]),
+            lambda: "\n".join(render_markdown_document(document_of_conversation(found))) if found else "",
+            is_found=bool(found),
+            nothing=f"There is no conversation {escape_name(conversation or '')}. `search --json` shows their ids.",
+        )
     if leads_to_task(id_):
         return _show_task(memory, id_)
     shown = memory.show_with_outcomes(id_, neighbours, whole=True)
@@ -48,19 +57,6 @@ def command(memory: Memory, id_: str | None, conversation: str | None, neighbour
 
 def _explain_missing(id_: str) -> str:
     return f"There is no item {escape_name(id_)}. Ids stand in the output of search and recall."
-
-
-def _show_conversation(memory: Memory, id_: str) -> CommandResult:
-    from pastchats_memory.views.document import document_of_conversation, render_markdown_document
-
-    found = memory.load_conversation(id_)
-    episodes = found.episodes if found else ()
-    return CommandResult(
-        lambda: SHOW.build([ShownItem(turn, one.outcome) for one in episodes for turn in one.turns]),
-        lambda: "\n".join(render_markdown_document(document_of_conversation(found))) if found else "",
-        is_found=bool(found),
-        nothing=f"There is no conversation {escape_name(id_)}. `search --json` shows their ids.",
-    )
 
 
 def _show_task(memory: Memory, id_: str) -> CommandResult:

@@ -136,7 +136,9 @@ def rewrite(database: Database, kind: Texts, key: tuple[Any, ...], values: Mappi
     """
     values = dict(values)
     if kind.table == "sources" and values.get("path"):
-        _join_sources(database, int(key[0]), str(values["path"]))
+        other = database.value("SELECT id FROM sources WHERE path = ? AND id != ?", (values["path"], int(key[0])))
+        if other is not None:  # another file has the same path after redaction: this one gets its occurrences
+            database.run("UPDATE OR IGNORE sightings SET source_id = ? WHERE source_id = ?", (int(key[0]), other))
     if kind.table == "tasks" and values.get("key"):
         values["key"] = _free_key(database, int(key[0]), str(values["key"]))
     if kind.table == "task_comments":
@@ -178,13 +180,6 @@ def begin_rewrite(
             listed = bind_list(ids)
             scrub.overwrite_vectors(database, statement, (listed,))
             database.run(f"INSERT INTO vector_changes(prompt_id) {statement}", (listed,))
-
-
-def _join_sources(database: Database, id_: int, path: str) -> None:
-    """Give a file the occurrences of another one that has the same path after redaction."""
-    other = database.value("SELECT id FROM sources WHERE path = ? AND id != ?", (path, id_))
-    if other is not None:
-        database.run("UPDATE OR IGNORE sightings SET source_id = ? WHERE source_id = ?", (id_, other))
 
 
 def _free_key(database: Database, id_: int, key: str) -> str:

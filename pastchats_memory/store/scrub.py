@@ -94,7 +94,10 @@ def finish_scrub(database: Database, *, wait_ms: int = BUSY_MS) -> bool:
         return True
     _merge_indexes(database)
     is_empty = _empty_log(database, wait_ms)
-    if is_empty and _has_remains(database, int(times)):
+    removed = database.removed
+    # Does this process know what was removed? Otherwise the file may contain it.
+    is_known = removed.is_complete and removed.deletions == int(times)
+    if is_empty and (not is_known or remains.has_remains(database, removed.values)):
         start = time.monotonic()
         database.run("VACUUM")
         is_empty = _empty_log(database, wait_ms)
@@ -106,13 +109,6 @@ def finish_scrub(database: Database, *, wait_ms: int = BUSY_MS) -> bool:
         )
         database.removed.clear()
     return is_empty
-
-
-def _has_remains(database: Database, deletions: int) -> bool:
-    """Return whether the file contains what some deletions removed, or this process does not know what that was."""
-    removed = database.removed
-    is_known = removed.is_complete and removed.deletions == deletions
-    return not is_known or remains.has_remains(database, removed.values)
 
 
 def _empty_log(database: Database, wait_ms: int) -> bool:

@@ -86,7 +86,11 @@ def _find_embedder(name: str, settings: ModelSettings, version: str, *, may_fetc
 
     custom = settings.custom.get(name, CustomModel())
     if custom.path is not None or name.startswith(PATH_STARTS):
-        return _in_folder(name, custom, settings)
+        from pastchats_memory.embed.onnx import LocalEmbedder
+
+        folder = _folder_of(custom.path or name)
+        read = partial(_read_folder, folder, custom)
+        return LocalEmbedder(name if custom.path else str(folder), read, settings.threads)
     found = profile_of(name)
     at_endpoint = version.startswith("endpoint") or (settings.endpoint is not None and found is None)
     if name.startswith(ENDPOINT) or (at_endpoint and "repository" not in custom.rules):
@@ -128,13 +132,6 @@ def _in_cache(name: str, profile: Profile, settings: ModelSettings, *, may_fetch
 
     find = partial(find_model, name, profile, settings.caches, may_fetch=may_fetch)
     return LocalEmbedder(name, find, settings.threads)
-
-
-def _in_folder(name: str, custom: CustomModel, settings: ModelSettings) -> Embedder:
-    from pastchats_memory.embed.onnx import LocalEmbedder
-
-    folder = _folder_of(custom.path or name)
-    return LocalEmbedder(name if custom.path else str(folder), partial(_read_folder, folder, custom), settings.threads)
 
 
 def _folder_of(path: str | Path) -> Path:

@@ -40,8 +40,9 @@ class Windows:
         from tokenizers import AddedToken, Tokenizer
 
         tokenizer: Tokenizer = Tokenizer.from_buffer((folder / "tokenizer.json").read_bytes())
-        for token in _special_tokens(folder):
-            tokenizer.add_special_tokens([token if isinstance(token, str) else AddedToken(**token)])
+        for value in read_object(folder / "special_tokens_map.json").values():
+            for token in value if isinstance(value, list) else [value]:
+                tokenizer.add_special_tokens([token if isinstance(token, str) else AddedToken(**token)])
         tokenizer.encode_special_tokens = True  # a text that says "[SEP]" says five characters
         tokenizer.no_padding()
         self.tokens = tokens or _window(folder)
@@ -83,13 +84,6 @@ def _window(folder: Path) -> int:
     limits = [config.get("model_max_length"), config.get("max_length")]
     limits.append(read_object(folder / "sentence_bert_config.json").get("max_seq_length"))
     return min((limit for limit in limits if type(limit) is int and 0 < limit <= LONGEST_LIMIT), default=USUAL_WINDOW)
-
-
-def _special_tokens(folder: Path) -> list[Any]:
-    listed: list[Any] = []
-    for value in read_object(folder / "special_tokens_map.json").values():
-        listed += value if isinstance(value, list) else [value]
-    return listed
 
 
 def read_object(path: Path) -> dict[str, Any]:

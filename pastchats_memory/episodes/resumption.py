@@ -11,7 +11,7 @@ from pastchats_memory.episodes.session_folder import find_obstacle
 from pastchats_memory.fields import NULL_IF_EMPTY, Shown, shown_as
 from pastchats_memory.files.command_line import join_command
 from pastchats_memory.files.stored_path import other_machine, resolve_path
-from pastchats_memory.formats.base.format import Format, StoredSession
+from pastchats_memory.formats.base.format import StoredSession
 from pastchats_memory.formats.registry import BUILT_IN, added_formats, load_format
 from pastchats_memory.model import Hit, Item, Metadata
 from pastchats_memory.store import turns
@@ -59,7 +59,9 @@ class ResumableTurn(NamedTuple):
 
 def find_resumption(database: Database, turn: ResumableTurn) -> Resumption:
     """Return how to resume the session of a turn, unless its own file or its folder is gone. Raises BrokenFormat."""
-    format_ = _format_of(turn.metadata)
+    name = turn.metadata.get("format")
+    is_known = name in BUILT_IN or name in {added.name for added in added_formats()}
+    format_ = load_format(str(name)) if is_known else None
     program = format_.program if format_ else ""
 
     def refuse(reason: str) -> Resumption:
@@ -94,9 +96,3 @@ def _find_file(path: Path, packed: str) -> Path | None:
     """Return a session's own file, which its program may have packed itself."""
     places = [path, *((path.with_name(path.name + packed), path.parent) if packed else ())]
     return next((place for place in places if place.is_file()), None)
-
-
-def _format_of(metadata: Metadata) -> Format | None:
-    name = metadata.get("format")
-    known = name in BUILT_IN or name in {format_.name for format_ in added_formats()}
-    return load_format(str(name)) if known else None

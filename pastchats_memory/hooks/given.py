@@ -17,21 +17,17 @@ from pastchats_memory.hooks.state import write_small
 def note_given(
     state: str | None, agent: str, kind: str, session: str | None, database: str | None, answer: bytes
 ) -> None:
-    """Write down the answer of a hook, if that can be done."""
+    """Write down what a hook adds, which is the longest text of its answer, if that can be done."""
     if state is None:
         return
-    now = time.time_ns()
-    note = json.dumps([now, agent, kind, session, database, _find_text(json.loads(answer))])
-    with suppress(OSError):
-        write_small(state, GIVEN_FOLDER, f"{now}-{os.getpid()}.json", note)
-
-
-def _find_text(answer: object) -> str:
-    """Return what a hook adds: the longest text of its answer, without a subagent's prompt in front of the block."""
     from pastchats_memory.text.recall_block import RECALL_PREAMBLE
 
-    text = max(_list_texts(answer), key=len, default="")
-    return text[max(0, text.rfind(RECALL_PREAMBLE)) :]
+    longest = max(_list_texts(json.loads(answer)), key=len, default="")
+    given = longest[max(0, longest.rfind(RECALL_PREAMBLE)) :]  # without a subagent's prompt in front of the block
+    now = time.time_ns()
+    note = json.dumps([now, agent, kind, session, database, given])
+    with suppress(OSError):
+        write_small(state, GIVEN_FOLDER, f"{now}-{os.getpid()}.json", note)
 
 
 def _list_texts(value: Any) -> Iterator[str]:

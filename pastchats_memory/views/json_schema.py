@@ -66,7 +66,10 @@ class SchemaWriter:
         return schema | ({"allOf": rules} if rules else {})
 
     def _refer(self, view: type) -> Schema:
-        name = name_view(view)
+        """Return a reference to the definition of a view, whose name is `HitView` for the value `Hit`."""
+        shape = shape_of(view)
+        is_whole = issubclass(view, View) or shape.schema
+        name = shape.name or (view.__name__ if is_whole else f"{view.__name__}View")
         if name not in self.definitions:
             self.definitions[name] = {}  # a recursive type would come here again
             self.definitions[name] = {"description": summarise(view), **self.write_object(view)}
@@ -96,13 +99,6 @@ def derive_schema(view: Any) -> Schema:
         union = writer.write(view)
         root = {"title": union.pop("description"), **union}
     return root | ({"$defs": dict(sorted(writer.definitions.items()))} if writer.definitions else {})
-
-
-def name_view(view: type) -> str:
-    """Return the name of the definition of a view: `HitView` of the value `Hit`."""
-    shape = shape_of(view)
-    is_whole = issubclass(view, View) or shape.schema
-    return shape.name or (view.__name__ if is_whole else f"{view.__name__}View")
 
 
 def summarise(view: type) -> str:

@@ -29,7 +29,8 @@ def _parser(render_code: Callable[[str, str], str] | None = None) -> MarkdownIt:
     parser = MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
     parser.disable(["image", "html_block", "html_inline"])
     parser.add_render_rule("link_open", _render_link)
-    parser.validateLink = _is_web_link  # type: ignore[assignment,method-assign] # as its documentation asks
+    # An address without a scheme would open a file, of any host, on a page that is a file.
+    parser.validateLink = lambda address: _WEB.match(address) is not None  # type: ignore[assignment,method-assign] # as its documentation asks
     return parser
 
 
@@ -37,11 +38,6 @@ def _parser(render_code: Callable[[str, str], str] | None = None) -> MarkdownIt:
 def _block_parser() -> MarkdownIt:
     """Return a parser that finds blocks of code, and leaves the text within paragraphs alone."""
     return MarkdownIt("commonmark", {"html": False}).disable(["html_block", "inline"])
-
-
-def _is_web_link(address: str) -> bool:
-    """Return whether an address names its scheme: without one, a page that is a file would open a file, of any host."""
-    return _WEB.match(address) is not None
 
 
 def _render_link(self: Any, tokens: Sequence[Any], place: int, options: Any, env: Any) -> str:

@@ -34,12 +34,15 @@ def detect(source: SourceFile) -> int:
 
 
 def _parse_entry(fields: Json) -> _Entry | None:
-    """Return an entry of one of the four programs; None for another record."""
+    """Return an entry of one of the four programs, with pasted texts in the place of their numbers; None for another record."""
     display, text, message = fields.get("display"), fields.get("text"), fields.get("message")
     session, is_typed = fields.get("session_id"), not PLACES.isdisjoint(fields) and "timestamp" in fields
     if isinstance(display, str) and is_typed:
         own_id = text_of(fields.get("sessionId")) or text_of(fields.get("conversationId"))
-        return _Entry(_insert_pasted(display, fields), own_id, fields["timestamp"])
+        pasted = mapping_of(fields.get("pastedContents"))
+        contents = {number: text_of(mapping_of(value).get("content")) for number, value in pasted.items()}
+        typed = _PASTED.sub(lambda found: contents.get(found[1]) or found[0], display)
+        return _Entry(typed, own_id, fields["timestamp"])
     if isinstance(session, str) and isinstance(text, str) and "ts" in fields and "role" not in fields:
         return _Entry(text, session, fields["ts"])
     is_numbered = isinstance(fields.get("messageId"), int) and "sessionId" in fields
@@ -63,13 +66,6 @@ def read(source: SourceFile) -> Iterator[Turn | Unreadable | Checkpoint]:
             yield Turn("user", typed.text, item.line, None, session, iso_utc(entry.time), cwd, kind=kind)
     if source.shape == "jsonl":
         yield from records.checkpoint({})
-
-
-def _insert_pasted(text: str, fields: Json) -> str:
-    """Return a prompt with the pasted texts in the place of their numbers."""
-    pasted = mapping_of(fields.get("pastedContents"))
-    contents = {number: text_of(mapping_of(value).get("content")) for number, value in pasted.items()}
-    return _PASTED.sub(lambda found: contents.get(found[1]) or found[0], text)
 
 
 PROMPT_HISTORY = Format("prompt-history", 4, detect, read, fidelity=PROMPTS)

@@ -98,15 +98,11 @@ def _parts(lines: Sequence[str], first: int) -> Iterator[_Part]:
     for place, length, level, title in [*_headings(lines, first), (len(lines), 0, 0, "")]:
         childless = bool(path) and level <= path[-1][0]
         if any(line.strip() for line in lines[written:place]) or childless or level == 0:
-            yield from _trimmed(lines, begin, place, tuple(name for _, name in path))
+            if filled := [number for number in range(begin, place) if lines[number].strip()]:
+                yield _Part(filled[0], filled[-1] + 1, tuple(name for _, name in path))
             begin = place
         path = [*((above, name) for above, name in path if above < level), (level, title)]
         written = place + length
-
-
-def _trimmed(lines: Sequence[str], start: int, end: int, path: tuple[str, ...]) -> Iterator[_Part]:
-    if filled := [place for place in range(start, end) if lines[place].strip()]:
-        yield _Part(filled[0], filled[-1] + 1, path)
 
 
 def _headings(lines: Sequence[str], first: int) -> Iterator[tuple[int, int, int, str]]:

@@ -27,7 +27,13 @@ def main() -> None:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where a shell has us ignore it
         signal.signal(signal.SIGINT, _interrupted)
     if sys.argv[1:2] in (["recall"], ["search"]):
-        _hurry(sys.argv)
+        gc.disable()  # the process ends within a second, and all its memory with it
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads that nothing here has work for
+        if "keyword" not in sys.argv:
+            with suppress(ImportError):  # the command explains which library cannot be imported
+                from pastchats_memory.embed.packaged import load_in_background
+
+                load_in_background()
     from pastchats_memory import __version__
 
     if sys.argv[1:] == ["--version"] and sys.stdout is not None:  # click alone would take most of the time
@@ -82,20 +88,6 @@ def _interrupted(*_: object) -> None:
     `index`, which has to finish a batch, restores KeyboardInterrupt once it is under way.
     """
     os._exit(INTERRUPTED)
-
-
-def _hurry(arguments: list[str]) -> None:
-    """Begin to load what most queries need, in the background.
-
-    A library that cannot be imported is left to the command, which explains it.
-    """
-    gc.disable()  # the process ends within a second, and all its memory with it
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads that nothing here has work for
-    if "keyword" not in arguments:
-        with suppress(ImportError):
-            from pastchats_memory.embed.packaged import load_in_background
-
-            load_in_background()
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ from pastchats_memory.errors import ModelUnavailable
 if TYPE_CHECKING:
     from pastchats_memory.embed import Embedder
     from pastchats_memory.embed.onnx import Files
-    from pastchats_memory.embed.profiles import Profile
 
 # The modules of other models are imported in functions, because the packaged model does without them.
 
@@ -101,7 +100,12 @@ def _find_embedder(name: str, settings: ModelSettings, version: str, *, may_fetc
 
         return FastembedEmbedder(name, own_cache(settings.caches), settings.threads, may_fetch=may_fetch)
     name, profile = found or (name, Profile(""))
-    return _in_cache(name, replace(profile, **custom.rules), settings, may_fetch=may_fetch)  # type: ignore[arg-type] # config has checked them
+    from pastchats_memory.embed.hub import find_model
+    from pastchats_memory.embed.onnx import LocalEmbedder
+
+    profile = replace(profile, **custom.rules)  # type: ignore[arg-type] # config has checked them
+    find = partial(find_model, name, profile, settings.caches, may_fetch=may_fetch)
+    return LocalEmbedder(name, find, settings.threads)
 
 
 def require_model_name(name: str, settings: ModelSettings) -> None:
@@ -124,14 +128,6 @@ def is_model(wanted: str, name: str, version: str) -> bool:
     if wanted.startswith(PATH_STARTS):
         return str(_folder_of(wanted)) == name
     return wanted.removeprefix(ENDPOINT).lower() == name.lower()
-
-
-def _in_cache(name: str, profile: Profile, settings: ModelSettings, *, may_fetch: bool) -> Embedder:
-    from pastchats_memory.embed.hub import find_model
-    from pastchats_memory.embed.onnx import LocalEmbedder
-
-    find = partial(find_model, name, profile, settings.caches, may_fetch=may_fetch)
-    return LocalEmbedder(name, find, settings.threads)
 
 
 def _folder_of(path: str | Path) -> Path:

@@ -22,7 +22,6 @@ from pastchats_memory.team import server
 
 if TYPE_CHECKING:
     from pymilvus import CollectionSchema, MilvusClient
-    from pymilvus.milvus_client import IndexParams
 
 COLLECTION = "pastchats_memory"
 REWRITTEN = "pastchats_memory_rewritten"
@@ -116,10 +115,13 @@ class MilvusCollection:
     def create(self, dim: int, name: str = COLLECTION) -> None:
         """Create the collection for vectors of a length."""
         with _translate(self._endpoint):
+            indexes = self._client.prepare_index_params()
+            indexes.add_index("dense", index_type="AUTOINDEX", metric_type="COSINE")
+            indexes.add_index("words", index_type="SPARSE_INVERTED_INDEX", metric_type="BM25")
             self._client.create_collection(
                 name,
                 schema=_build_schema(self._client, dim),
-                index_params=_build_indexes(self._client),
+                index_params=indexes,
                 consistency_level="Strong",
                 timeout=_choose_timeout(self._endpoint),
             )
@@ -246,13 +248,6 @@ def _build_schema(client: MilvusClient, dim: int) -> CollectionSchema:
     schema.add_field("words", DataType.SPARSE_FLOAT_VECTOR)
     bm25 = Function("bm25", FunctionType.BM25, input_field_names=["text"], output_field_names=["words"])
     return schema.add_function(bm25)
-
-
-def _build_indexes(client: MilvusClient) -> IndexParams:
-    indexes = client.prepare_index_params()
-    indexes.add_index("dense", index_type="AUTOINDEX", metric_type="COSINE")
-    indexes.add_index("words", index_type="SPARSE_INVERTED_INDEX", metric_type="BM25")
-    return indexes
 
 
 @contextmanager

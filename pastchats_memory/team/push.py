@@ -149,7 +149,11 @@ def _plan_push(
     author = server.author or access.author
     there: dict[str, str] = {}
     if server.exists:
-        _require_dim(server, session)
+        if server.dim != session.dim:
+            raise TeamUnavailable(
+                f"the team's vectors have {server.dim} numbers, and those of your model have {session.dim}",
+                "Use the team's model: pastchats-memory reindex --embeddings --model NAME.",
+            )
         server.load()
         there = {row["id"]: row["digest"] for row in server.select(Condition(owner=member.id), ["id", "digest"])}
     shared = team_rows.Shared(member, author, team_rows.make_model_key(session))
@@ -159,14 +163,6 @@ def _plan_push(
     rows = _Source(database, session, shared, judgements, report).rows(wanted, changed)
     gone = sorted(there.keys() - wanted.keys())
     return _Plan(report, author, gone, len(changed), rows, there)
-
-
-def _require_dim(server: TeamServer, session: ModelSession) -> None:
-    if server.dim != session.dim:
-        raise TeamUnavailable(
-            f"the team's vectors have {server.dim} numbers, and those of your model have {session.dim}",
-            "Use the team's model: pastchats-memory reindex --embeddings --model NAME.",
-        )
 
 
 def _loses_text(server: TeamServer, batch: Sequence[Row], there: Container[str]) -> bool:

@@ -181,19 +181,14 @@ class CitedFiles:
                     return Citation(HOLDS, place.line)
             elif _is_unchanged(file, place, is_packed=archive is not None):
                 return Citation(HOLDS, place.line or None)
-            content = self._read_content(path, archive)
+            name = str(path)
+            if name not in self._contents:
+                self._contents[name] = _read(path, archive, self._max_bytes)
         except (FileNotFoundError, NotADirectoryError, NotRegularFile):
             return Citation(GONE)
         except OSError:  # no permission, or a damaged archive
             return Citation(UNCHECKED)
-        return _search_lines(content, place, text)
-
-    def _read_content(self, path: Path, archive: Path | None) -> bytes | None:
-        """Return a whole file, or None if it is too large. Raises OSError."""
-        name = str(path)
-        if name not in self._contents:
-            self._contents[name] = _read(path, archive, self._max_bytes)
-        return self._contents[name]
+        return _search_lines(self._contents[name], place, text)
 
 
 def _rank(checked: CheckedPlace) -> int:

@@ -43,7 +43,7 @@ from pastchats_memory.store.outcomes import Ended, Ending
 from pastchats_memory.text.commands import find_purpose, is_only_git, is_same_kind
 from pastchats_memory.text.excerpt import weigh_matches
 from pastchats_memory.text.instruction import find_instruction
-from pastchats_memory.text.key_sentences import find_conclusion, key_sentences, reports_change
+from pastchats_memory.text.key_sentences import find_conclusion, reports_change
 from pastchats_memory.text.lazy_pattern import LazyPattern
 from pastchats_memory.text.sentences import cut_at_word, first_sentences, split_sentences
 from pastchats_memory.text.topics import measure_topic, topic_words
@@ -455,21 +455,17 @@ def describe_attempt(
     rows: Sequence[Item],
     next_message: str = "",
     weights: Mapping[str, float] = NO_WEIGHTS,
-    width: int = CONCLUSION_WIDTH,
 ) -> Attempt:
     """Return the short form of the item's episode from its last turns, in words that answer the query's (`weights`)."""
     where = cited_place(item)
     answers = [turn.content for turn in rows if turn.role == "assistant"]
     conclusion, answer = "; ".join(actions_of(rows)[::-1]), "\n".join(answers)
     if answers:
-        is_wide = width > CONCLUSION_WIDTH
-        conclusion = (
-            key_sentences(answer, weights, width) if is_wide else find_conclusion(answer, weights)
-        ) or first_sentences(answer, width)
+        conclusion = find_conclusion(answer, weights) or first_sentences(answer, CONCLUSION_WIDTH)
     return Attempt(
         str(item.id),
         first_sentences(find_instruction(item.content), REQUEST_WIDTH),
-        cut_at_word(" ".join(conclusion.split()), width),
+        cut_at_word(" ".join(conclusion.split()), CONCLUSION_WIDTH),
         ending.outcome,
         ending.shown_by,
         item.timestamp,

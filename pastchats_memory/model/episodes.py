@@ -182,6 +182,8 @@ class Attempt(NamedTuple):
     signal: Annotated[str, HIDDEN] = ""
     """The rule that decided on the outcome; empty if none did."""
     reply: Annotated[str, "The user's next words about it; empty if there are none."] = ""
+    is_match: Annotated[bool, HIDDEN] = False
+    """Whether it matched the question, so that its answer has lines."""
 
     @property
     def basis(self) -> Annotated[Basis, Shown(after="outcome")]:
@@ -284,6 +286,8 @@ class RecallEntry(NamedTuple):
     """It is never stored."""
     supersedes: Annotated[str, HIDDEN] = ""
     """Id of an earlier decision of the block that this one replaced; empty for none."""
+    has_turned: Annotated[bool, HIDDEN] = False
+    """Whether the thread turned to another thing before its end, so that the attempt that matched is shown first."""
     no_resume: Annotated[str, HIDDEN] = ""
     """Why its session cannot be resumed; empty if nothing is known against it."""
     is_short: Annotated[bool, HIDDEN] = False

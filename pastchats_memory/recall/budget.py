@@ -16,14 +16,22 @@ from pastchats_memory.text.excerpt import ELLIPSIS, excerpt, weigh_matches
 from pastchats_memory.text.key_sentences import Line, join_lines, list_lines
 from pastchats_memory.text.sentences import cut_at_word
 from pastchats_memory.text.tokens import Counter
-from pastchats_memory.views.text import NOTHING, TOO_SMALL, render_actions, render_block, render_earlier, render_entry
+from pastchats_memory.views.text import (
+    NOTHING,
+    TOO_SMALL,
+    render_actions,
+    render_block,
+    render_earlier,
+    render_entry,
+    render_matched,
+)
 
 LEAST_WIDTH = 60
 """Characters of the shortest question and answer. A question only names the problem."""
 EVIDENCE_WIDTH = 160
 """Characters of a shortened quotation behind an outcome."""
 ATTEMPT_WIDTH = 130
-"""Characters of an earlier attempt; a longer one, which matched, keeps half."""
+"""Characters of an earlier attempt on one line."""
 SHARES = (1.0, 0.5, 0.4, 0.3)
 """Share of its worth that a part has in the first entry, the second, the third, and any later one (`benchmarks/usefulness.py`)."""
 ENDS = 0.3
@@ -33,6 +41,9 @@ ACTIONS, EARLIER, REJECTED = 0.01, 0.01, 0.025
 (`text.key_sentences`). An attempt is worth the question's words, too."""
 REQUEST, REST_OF_REQUEST = 0.03, 0.012
 """Worth of the request, which is often what the user decided, and of one whose start the title shows."""
+MATCHED = 2.0
+"""Multiple of its worth that a line has of the earlier attempt that matched: it answers the question more often than the thread's end
+does (`benchmarks/usefulness.py`)."""
 TITLE_START = 40
 """Characters by which a request is known in a title."""
 
@@ -78,8 +89,9 @@ def _strip(entry: RecallEntry, weights: Mapping[str, float], width: int) -> Reca
     return entry._replace(outcome=outcome, asked=question, answered=None, done=(), before=(), is_short=True)
 
 
-def _shorten_attempt(attempt: Attempt) -> Attempt:
-    return attempt._replace(answered=cut_at_word(attempt.answered, max(ATTEMPT_WIDTH, len(attempt.answered) // 2)))
+def _shorten_attempt(attempt: Attempt, lines: str = "") -> Attempt:
+    """Return the attempt with some lines of its answer, else with the beginning of its only one."""
+    return attempt._replace(answered=lines or cut_at_word(attempt.answered, ATTEMPT_WIDTH))
 
 
 class _Part(NamedTuple):
@@ -91,7 +103,7 @@ class _Part(NamedTuple):
     text: str
     """As it is shown."""
     line: Line | None = None
-    """A line of the answer. Without one, the part is an earlier attempt, the request or the actions."""
+    """A line of the answer, or of an earlier attempt's. Without one, the part is a whole attempt, the request or the actions."""
     before: int | None = None
     """Number of an earlier attempt."""
     is_request: bool = False
@@ -118,8 +130,11 @@ class _Selection:
         self._stripped = [_strip(entry, weights, LEAST_WIDTH) for entry in entries]
         parts = [part for place in range(len(entries)) for part in self._list_parts(place, weights)]
         self._parts = sorted(parts, key=lambda part: -part.worth)
-        self._lines = {(part.entry, part.line.place): part for part in parts if part.line}
-        texts = [*map(self._render_head, range(len(entries))), *(part.text for part in parts)]
+        self._lines = {(part.entry, part.before, part.line.place): part for part in parts if part.line}
+        self._labels = dict(self._list_labels())
+        texts = [
+            *map(self._render_head, range(len(entries))), *(part.text for part in (*parts, *self._labels.values()))
+        ]  # fmt: skip
         self._tokens = dict(zip(texts, count(texts), strict=True))
         self._chosen: dict[int, list[_Part]] = {}
         self._left = 0
@@ -131,7 +146,8 @@ class _Selection:
             if self._chosen and self._left < (1 - ENDS) * left:
                 break
             own = [part for part in self._parts if part.entry == place]
-            first = [self._lines[place, 0]] if (place, 0) in self._lines else [one for one in own if one.is_done]
+            ending = self._lines.get((place, None, 0))
+            first = [ending] if ending else [one for one in own if one.is_done]
             any(map(self._add, [*first, *own]))
         for part in self._parts:
             if part.worth > 0 and not (part.line and part.line.opens):
@@ -139,10 +155,11 @@ class _Selection:
         return [self._build(place, chosen) for place, chosen in sorted(self._chosen.items())]
 
     def _add(self, part: _Part) -> bool:
-        """Add a part, with the line that introduces it, if there is room. Return whether it is there."""
+        """Add a part, with the label and the line that introduce it, if there is room. Return whether it is there."""
         chosen = self._chosen.get(part.entry, [])
-        introducing = [self._lines[part.entry, place] for place in (part.line.needs if part.line else ())]
-        added = [one for one in (*introducing, part) if one not in chosen]
+        label = self._labels.get((part.entry, part.before)) if part.line else None
+        introducing = [self._lines[part.entry, part.before, place] for place in (part.line.needs if part.line else ())]
+        added = [one for one in (label, *introducing, part) if one is not None and one not in chosen]
         around = [] if chosen else [self._render_head(part.entry)]
         tokens = sum(self._tokens[text] for text in (*(one.text for one in added), *around))
         if tokens > self._left:
@@ -158,6 +175,10 @@ class _Selection:
         for line in lines:
             yield _Part(place, share * line.worth, f"{quote(line.text)}\n", line)
         for number, attempt in enumerate(entry.before):
+            if attempt.is_match:
+                for line in list_lines(attempt.answered, weights):
+                    yield _Part(place, share * MATCHED * line.worth, f"{quote(line.text)}\n", line, number)
+                continue
             is_rejected = attempt.outcome in FAILURES or reports_trouble(attempt.reply)
             text = f"{render_earlier(_shorten_attempt(attempt))}\n"
             about = weigh_matches(text, weights) / (sum(weights.values()) or 1.0) / math.sqrt(len(text.encode()))
@@ -169,20 +190,33 @@ class _Selection:
         if entry.done or not lines:
             yield _Part(place, share * ACTIONS, f"{render_actions(entry.done)}\n")
 
+    def _list_labels(self) -> Iterator[tuple[tuple[int, int | None], _Part]]:
+        """Yield the label of each earlier attempt that has lines, by its entry's place and its number."""
+        for place, entry in enumerate(self._entries):
+            for number, attempt in enumerate(entry.before):
+                if attempt.is_match:
+                    label = render_matched(attempt._replace(answered=ELLIPSIS), entry)
+                    yield (place, number), _Part(place, 0.0, label, before=number)
+
     def _render_head(self, place: int) -> str:
         """Return an entry without parts. An answer adds a label to it."""
         return render_entry(place + 1, self._stripped[place]._replace(answered=ELLIPSIS))
 
     def _build(self, place: int, chosen: Sequence[_Part]) -> RecallEntry:
         entry = self._entries[place]
-        lines = sorted((part.line for part in chosen if part.line), key=lambda line: line.place)
-        before = sorted(part.before for part in chosen if part.before is not None)
+        before = sorted({part.before for part in chosen if part.before is not None})
+
+        def join(number: int | None) -> str:
+            lines = (part.line for part in chosen if part.line and part.before == number)
+            return join_lines(sorted(lines, key=lambda line: line.place))
+
+        answered = join(None)
         has_actions = any(part.is_done for part in chosen)
         has_request = any(part.is_request for part in chosen)
         return self._stripped[place]._replace(
-            answered=join_lines(lines) or None,
-            is_left_out=bool(entry.answered) and not lines,
-            before=tuple(_shorten_attempt(entry.before[number]) for number in before),
+            answered=answered or None,
+            is_left_out=bool(entry.answered) and not answered,
+            before=tuple(_shorten_attempt(entry.before[number], join(number)) for number in before),
             done=entry.done if has_actions else (),
             asked=cut_at_word(entry.asked or "", EVIDENCE_WIDTH) if has_request else self._stripped[place].asked,
         )

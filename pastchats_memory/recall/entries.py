@@ -11,7 +11,6 @@ from pastchats_memory.episodes.judgement import SIGNAL
 from pastchats_memory.episodes.load import load_episode, present_outcome
 from pastchats_memory.episodes.next_message import names_topic, quote_reply, reports_trouble
 from pastchats_memory.episodes.threads import (
-    CONCLUSION_WIDTH,
     ThreadEpisode,
     adds_no_work,
     adds_nothing,
@@ -46,12 +45,12 @@ MOST_ANSWERS = 3
 """Last answers of an episode about the question from which key sentences are taken."""
 MOST_EARLIER = 6
 """Earlier attempts of a thread that are shown: the one that matched, rejected ones, those about the question."""
+AS_MUCH = 0.5
+"""Share of the weight of the episode that matched with which the end of its thread is about the question, too."""
 FULL_REPLY = 1.0
 """Topic of a user's reply for which an attempt is shown that adds nothing else."""
 REJECTED = 0.25
 """Share of the question's weight that the user's rejection of an earlier attempt is worth."""
-MATCHED_WIDTH = 400
-"""Characters of the conclusion of an earlier attempt that matched."""
 NEAR_DUPLICATE = 0.85
 """Share of common words above which two entries are duplicates."""
 _WORD = re.compile(r"[^\W_]+")
@@ -83,6 +82,8 @@ class _Shown(NamedTuple):
     """The end of the thread, if the entry shows an earlier one."""
     standing: Sequence[ThreadEpisode]
     """The episodes of the thread that nobody rejected, the latest first."""
+    has_turned: bool
+    """Whether the conversation had turned to what the question is not about before its end."""
 
 
 class _Builder:
@@ -155,7 +156,7 @@ class _Builder:
 
     def _build_of_thread(self, hit: Hit, item: Item, shown: _Shown) -> RecallEntry:
         """Return the entry of a thread's end, with its evidence, earlier attempts, and what followed."""
-        end = shown.end
+        end, matched = shown.end, item
         is_own = end is shown.own
         if not is_own:
             episode, _ = load_episode(self._database, end.item)
@@ -166,12 +167,12 @@ class _Builder:
             entry = entry._replace(hit=add_snippet(hit, self._weights), question=move_hit(hit, item))
         database, first = self._database, shown.first
         before = [
-            describe_attempt(
-                one.item, one.ending, one.turns, one.next_message, self._weights,
-                MATCHED_WIDTH if one is shown.own else CONCLUSION_WIDTH,
-            )
-            for one in shown.before
-        ]  # fmt: skip
+            describe_attempt(one.item, one.ending, one.turns, one.next_message, self._weights) for one in shown.before
+        ]
+        if shown.own in shown.before and not _is_rejected(shown.own):
+            place = shown.before.index(shown.own)
+            answered = _quote_answers(_list_answers(shown.own.turns), matched, self._weights, width)
+            before[place] = before[place]._replace(answered=answered, is_match=bool(answered))
         last = shown.last and describe_attempt(
             shown.last.item, shown.last.ending, shown.last.turns, weights=self._weights
         )
@@ -185,6 +186,7 @@ class _Builder:
             before=tuple(cited[one.id] for one in before),
             after=last and cited[last.id],
             superseded_by=successor and cited[successor.id],
+            has_turned=shown.has_turned,
         )
 
 
@@ -209,7 +211,15 @@ def _choose_end(
     chosen = sorted(best[:MOST_EARLIER], key=lambda one: one.place)
     first = next((one for one in thread if names_topic(one.request)), end)
     standing = [one for one in reversed(thread) if not _is_rejected(one)]
-    return _Shown(own, end, chosen, first, last if last.place > end.place else None, standing)
+    later = last if last.place > end.place else None
+    return _Shown(own, end, chosen, first, later, standing, _turned_away(own, end, weights))
+
+
+def _turned_away(own: ThreadEpisode, end: ThreadEpisode, weights: Mapping[str, float]) -> bool:
+    """Check whether a conversation went on from an answer that nobody rejected to what the question is not about."""
+    if _is_rejected(own) or end.item.conversation_id != own.item.conversation_id:
+        return False
+    return weigh_matches(end.text, weights) < AS_MUCH * weigh_matches(own.text, weights)
 
 
 def _drop_mere_replies(thread: Sequence[ThreadEpisode], own: ThreadEpisode) -> list[ThreadEpisode]:
@@ -259,21 +269,15 @@ def _build_entry(
     questions = [turn for turn in episode if turn.role == "user"] or list(filter(_is_instruction, episode))
     question = item if item.role == "user" else (questions[0] if questions else None)
     done = () if item.role == "note" else actions_of(episode)
-    plans_and_answers = [turn for turn in episode if turn.role == "assistant"]
-    found = (
-        [turn for turn in plans_and_answers if turn.metadata.get("kind") != "plan"]
-        or plans_and_answers
-        or ([] if done else [turn for turn in episode if turn.role == "tool"])
-    )
-    answers = [turn._replace(content=shorten_service_errors(turn.content)) for turn in found]
-    standing = _drop_refuted(answers, episode)
-    answered = item.content if item.role == "note" else "\n".join(_relevant_answers(standing, weights, item))
-    sentences = key_sentences(answered, weights, width)
-    conclusion = find_conclusion(standing[-1].content, weights) if standing and item.role != "note" else ""
+    answers = _list_answers(episode) or ([] if done else [turn for turn in episode if turn.role == "tool"])
+    if item.role == "note":
+        answered = key_sentences(item.content, weights, width)
+    else:
+        answered = _quote_answers(answers, item, weights, width)
     return RecallEntry(
         hit=add_snippet(hit, weights),
         asked=None if question is None else cut_at_word(find_instruction(question.content).strip(), QUESTION_WIDTH),
-        answered=_join_distinct(cut_at_word(conclusion, width // 2), sentences) or None,
+        answered=answered or None,
         outcome=Outcome(end.ending.outcome),
         is_current=hit.source_project == request.current_project,
         question=None if question is None or question.id == item.id else move_hit(hit, question),
@@ -302,6 +306,21 @@ def _is_instruction(turn: Item) -> bool:
 
 def _is_summary(turn: Item) -> bool:
     return turn.metadata.get("kind") == "summary"
+
+
+def _list_answers(episode: Sequence[Item]) -> list[Item]:
+    """Return the answers of an episode that stand, without plans if there is another one."""
+    found = [turn for turn in episode if turn.role == "assistant"]
+    found = [turn for turn in found if turn.metadata.get("kind") != "plan"] or found
+    answers = [turn._replace(content=shorten_service_errors(turn.content)) for turn in found]
+    return _drop_refuted(answers, episode)
+
+
+def _quote_answers(answers: Sequence[Item], item: Item, weights: Mapping[str, float], width: int) -> str:
+    """Return the conclusion of the last answer, then the lines that answer the question, also of the turn that matched."""
+    conclusion = find_conclusion(answers[-1].content, weights) if answers else ""
+    sentences = key_sentences("\n".join(_relevant_answers(answers, weights, item)), weights, width)
+    return _join_distinct(cut_at_word(conclusion, width // 2), sentences)
 
 
 def _drop_refuted(answers: Sequence[Item], episode: Sequence[Item]) -> list[Item]:

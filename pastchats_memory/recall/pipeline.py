@@ -4,15 +4,15 @@ The way of a question: search widely, drop hits without enough evidence, let pro
 entries (one for each thread, which shows its end), and fit the block into the budget.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
 from pastchats_memory.embed import Embedder
-from pastchats_memory.episodes.cite import cite_hits
+from pastchats_memory.episodes.load import load_episode
 from pastchats_memory.episodes.session_folder import find_obstacle
-from pastchats_memory.episodes.threads import NO_WEIGHTS
+from pastchats_memory.episodes.threads import NO_WEIGHTS, describe_attempt
 from pastchats_memory.episodes.titles import name_hits
 from pastchats_memory.model import Hit, Hits
 from pastchats_memory.model.episodes import RecallBlock, RecallEntry
@@ -35,7 +35,7 @@ from pastchats_memory.store import turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.text.tokens import Counter
 from pastchats_memory.text.topics import is_small_talk, topic_words
-from pastchats_memory.views.text import render_perhaps
+from pastchats_memory.views.text import Possible, render_perhaps
 
 CANDIDATES = 40
 """Hits that are looked at for a block; several of them may belong to one episode."""
@@ -48,8 +48,8 @@ class Found(NamedTuple):
     weights: Mapping[str, float] = NO_WEIGHTS
     """Weight of each word of the question there, for excerpts."""
     warnings: tuple[str, ...] = ()
-    perhaps: tuple[tuple[str, Hit], ...] = ()
-    """The best hits with their titles, if none is good enough."""
+    perhaps: tuple[Possible, ...] = ()
+    """The best episodes, if none is good enough."""
 
 
 def recall(
@@ -96,9 +96,20 @@ def find_entries(database: Database, embedder: Embedder, request: RecallRequest)
         cited = add_commits(cited, request.folder)
     cited = [_note_obstacle(database, entry) for entry in cited]
     is_silent = not hits and not request.is_unasked
-    perhaps = cite_hits(database, find_perhaps(found, request.current_project)) if is_silent else []
-    titles = name_hits(database, perhaps)
-    return Found(cited, terms.weights, found.warnings, tuple((titles[hit.id], hit) for hit in perhaps))
+    perhaps = find_perhaps(found, request.current_project) if is_silent else ()
+    return Found(cited, terms.weights, found.warnings, tuple(_describe(database, perhaps, terms.weights)))
+
+
+def _describe(database: Database, hits: Sequence[Hit], weights: Mapping[str, float]) -> Iterator[Possible]:
+    """Yield each hit with its title and what its episode concluded."""
+    titles = name_hits(database, hits)
+    items = {str(item.id): item for item in turns.items(database, [int(hit.id) for hit in hits if hit.task is None])}
+    for hit in hits:
+        concluded = ""
+        if hit.id in items:
+            episode, ending = load_episode(database, items[hit.id])
+            concluded = describe_attempt(items[hit.id], ending, episode, weights=weights).answered
+        yield Possible(titles[hit.id], hit, concluded)
 
 
 def _note_obstacle(database: Database, entry: RecallEntry) -> RecallEntry:

@@ -1,8 +1,9 @@
 """Render values as Markdown. No text from a transcript can leave its quotation."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
+from typing import NamedTuple
 
 from pastchats_memory.model import Citation, Hit, Item, TimeRead
 from pastchats_memory.model.episodes import Attempt, Command, Lesson, Outcome, RecallEntry, Sheet
@@ -69,16 +70,29 @@ def render_block(query: str, memories: Sequence[RecallEntry], nothing: str = NOT
     return head + "".join(render_entry(place, memory) for place, memory in enumerate(memories, start=1))
 
 
-def render_perhaps(named: Sequence[tuple[str, Hit]]) -> str:
-    """Render the sentence that nothing fits, and a line for each title that perhaps does."""
-    lines = [
-        " · ".join(filter(None, (
-            f"Perhaps: {escape_name(title)}", escape_name(hit.source_project), format_time(hit.timestamp)[:10],
-            f"id {escape_name(hit.id)}",
-        )))
-        for title, hit in named
-    ]  # fmt: skip
-    return "\n".join([NOTHING, *lines])
+class Possible(NamedTuple):
+    """An episode that perhaps fits."""
+
+    title: str
+    hit: Hit
+    concluded: str
+    """What came of it; empty if nothing did."""
+
+
+def render_perhaps(episodes: Iterable[Possible]) -> str:
+    """Render the sentence that nothing fits, and a line for each episode that perhaps does."""
+    return "\n".join([NOTHING, *map(_render_possible, episodes)])
+
+
+def _render_possible(episode: Possible) -> str:
+    parts = (
+        f"Perhaps: {escape_name(episode.title)}",
+        escape_name(episode.hit.source_project),
+        format_time(episode.hit.timestamp)[:10],
+        f"id {escape_name(episode.hit.id)}",
+        f"> {_replace_marks(episode.concluded)}" if episode.concluded else "",
+    )
+    return " · ".join(filter(None, parts))
 
 
 VERDICTS = {"mixed": "partly worked", "unknown": ""}
@@ -92,10 +106,10 @@ def render_entry(place: int, memory: RecallEntry) -> str:
         lines.append(f"Superseded by: {_render_attempt_with_id(memory.superseded_by)}")
     if memory.after is not None:
         lines.append(f"Ended later: {_render_attempt_with_id(memory.after)}")
-    lines += _render_answer(memory)
-    if memory.done:
-        lines.append(render_actions(memory.done))
-    lines += map(render_earlier, memory.before)
+    ending = [*_render_answer(memory), *([render_actions(memory.done)] if memory.done else ())]
+    matched = [render_matched(one, memory) for one in memory.before if one.is_match]
+    lines += [*matched, *ending] if memory.has_turned else [*ending, *matched]
+    lines += [render_earlier(one) for one in memory.before if not one.is_match]
     if memory.asked and " ".join(memory.asked.split()).rstrip(".") != memory.title:
         lines.append(f"{'Asked' if memory.hit.task is None else 'Task'}: > {_escape_links(one_line(memory.asked))}")
     lines.append(f"Source: {_render_entry_sources(memory)}")
@@ -145,15 +159,27 @@ def render_actions(done: Sequence[str]) -> str:
     return " · ".join(f"{label}: {mark.join(all_)}" for label, mark, all_ in parts if all_)
 
 
+def render_matched(attempt: Attempt, memory: RecallEntry) -> str:
+    """Render the earlier attempt that matched: its lines, then the user's next words or what shows its outcome."""
+    verdict, quoted = _describe_attempt(attempt)
+    label = ", ".join(filter(None, ("About this" if memory.has_turned else "Before it", verdict)))
+    follows = f"\n— then {quoted}" if quoted else ""
+    return f"{label} · id {escape_name(attempt.id)}:\n{quote(attempt.answered)}{follows}"
+
+
 def render_earlier(attempt: Attempt) -> str:
     """Render an earlier attempt on one line: what was done, the user's words about it, or what shows its outcome."""
     done = _replace_marks(attempt.answered or attempt.asked)
-    verdict = VERDICTS.get(attempt.outcome, attempt.outcome)
+    about = ", ".join(filter(None, _describe_attempt(attempt)))
+    return f"Before it: > {done}{f' — {about}' if about else ''} · id {escape_name(attempt.id)}"
+
+
+def _describe_attempt(attempt: Attempt) -> tuple[str, str]:
+    """Return how an attempt ended, and the quoted words that say so; each may be empty."""
     words = attempt.reply or attempt.shown_by
     who = "the user: " if attempt.reply else ""
     quoted = "" if not words else f'{who}"{_replace_marks(words).replace(chr(34), chr(39))}"'
-    about = ", ".join(filter(None, (verdict, quoted)))
-    return f"Before it: > {done}{f' — {about}' if about else ''} · id {escape_name(attempt.id)}"
+    return VERDICTS.get(attempt.outcome, attempt.outcome), quoted
 
 
 def _render_attempt_with_id(attempt: Attempt) -> str:

@@ -25,6 +25,7 @@ from pastchats_memory.episodes import conversation, history, known_failures
 from pastchats_memory.http.answers import encode
 from pastchats_memory.ingest import blame
 from pastchats_memory.mcp.tools import _answer
+from pastchats_memory.model.episodes import Attempt, Command, ContextItem, Lesson, RecallEntry, Sheet
 from pastchats_memory.recall.context import format_context
 from pastchats_memory.tasks import prior_work, similarity
 from pastchats_memory.text.display import escape_json, escape_name, escape_path, quote, sanitise
@@ -98,20 +99,21 @@ def assert_harmless(shown: str) -> None:
 
 
 RENDERED: dict[str, tuple[Any, Callable[[Any], str]]] = {
-    "recall": (model.RecallEntry, lambda entry: text.render_entry(1, entry)),
+    "recall": (RecallEntry, lambda entry: text.render_entry(1, entry)),
     "search": (model.Hit, lambda hit: text.render_hits([hit])),
-    "perhaps": (model.Hit, lambda hit: text.render_perhaps([(hit.content, hit)])),
+    "perhaps": (text.Possible, lambda episode: text.render_perhaps([episode])),
     "show": (model.Item, lambda item: text.render_item(item, item.content)),
-    "lessons": (model.Lesson, lambda lesson: text.render_lessons([lesson])),
-    "how": (model.Command, lambda command: text.render_commands([command])),
-    "unjudged": (model.Sheet, lambda sheet: text.render_sheets([sheet])),
-    "judge": (model.Sheet, text.render_judgement),
+    "lessons": (Lesson, lambda lesson: text.render_lessons([lesson])),
+    "how": (Command, lambda command: text.render_commands([command])),
+    "unjudged": (Sheet, lambda sheet: text.render_sheets([sheet])),
+    "judge": (Sheet, text.render_judgement),
     "actions": (tuple[str, ...], text.render_actions),
     "command": (tuple[str, ...], lambda done: text.render_actions([f"$ {line}" for line in done])),
-    "earlier": (model.Attempt, text.render_earlier),
-    "attempt": (model.Attempt, lambda attempt: "\n".join(text.render_attempt_lines(attempt))),
+    "earlier": (Attempt, text.render_earlier),
+    "matched": (RecallEntry, lambda entry: text.render_matched(entry.before[0], entry)),
+    "attempt": (Attempt, lambda attempt: "\n".join(text.render_attempt_lines(attempt))),
     "time": (model.TimeRead, text.render_time_read),
-    "context": (model.ContextItem, lambda item: format_context([item])),
+    "context": (ContextItem, lambda item: format_context([item])),
     "task": (model.StoredTask, task_text.render_task),
     "attachment": (model.Attachment, task_text.render_attached),
     "similar": (similarity.SimilarTask, task_text.render_near),
@@ -144,7 +146,7 @@ def test_no_field_of_a_result_breaks_out_of_what_is_rendered(name: str) -> None:
 def test_a_task_instead_of_a_turn_breaks_out_of_no_entry() -> None:
     for hostile in HOSTILE:
         turn = make(model.Hit, hostile)._replace(task=None)
-        entry = make(model.RecallEntry, hostile)._replace(hit=turn, question=turn)
+        entry = make(RecallEntry, hostile)._replace(hit=turn, question=turn)
         assert_harmless(text.render_entry(1, entry))
         assert_harmless(text.render_hits([turn]))
 

@@ -141,11 +141,12 @@ def test_the_order_of_a_search_comes_from_words_and_meaning_together(demo: Progr
 @pytest.mark.parametrize("lost", ["words", "meaning"])
 def test_a_search_that_ranks_by_one_list_alone_is_noticed(demo: Program, lost: str) -> None:
     lame = demo.primed(
-        "from pastchats_memory.search import pipeline, rank\n"
+        "from pastchats_memory.search import rank\n"
+        "whole = rank.fuse\n"
         "def fuse(lists, weights):\n"
         f"    kept = {{name: ids for name, ids in lists.items() if name != '{lost}' or len(lists) == 1}}\n"
-        "    return rank.fuse(kept, weights)\n"
-        "pipeline.fuse = fuse"
+        "    return whole(kept, weights)\n"
+        "rank.fuse = fuse"
     )
     assert any("is ranked by" in fault for fault in one_sided_search(lame, demo))
 

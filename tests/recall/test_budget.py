@@ -68,6 +68,36 @@ def test_the_home_folder_is_written_as_a_tilde(monkeypatch: pytest.MonkeyPatch) 
     )
 
 
+def make_match(answered: str) -> Attempt:
+    return Attempt("7", "Why?", answered, "worked", "", None, "1.jsonl", 3, reply="Fine.", is_match=True)
+
+
+def test_lines_of_the_attempt_that_matched_follow_the_end_of_its_thread() -> None:
+    ended = "The shelves are oiled.\n" + write_answer()
+    matched = make_match(f"{DECISIVE}\n{write_answer()}")
+    block = fit(900, make_entry("1", ended, title="The kiln", before=(matched,)))
+    assert "Ended:\n> The shelves are oiled.\n" in block.text
+    assert f"Before it, worked · id 7:\n> {DECISIVE}\n" in block.text
+    assert '\n— then the user: "Fine."\n' in block.text
+    assert block.tokens <= 900
+
+
+@pytest.mark.parametrize("budget", [900, 4000])
+def test_a_thread_that_turned_to_another_thing_begins_with_the_attempt_that_matched(budget: int) -> None:
+    entry = make_entry(
+        "1", "The shelves are oiled.\n" + write_answer(), before=(make_match(DECISIVE),), has_turned=True
+    )
+    text = fit(budget, entry).text
+    assert text.index(f"About this, worked · id 7:\n> {DECISIVE}\n") < text.index("Ended:\n> The shelves are oiled.")
+
+
+def test_the_attempt_that_matched_stands_before_the_others() -> None:
+    others = [Attempt(id_, "Why?", f"Number {id_}.", "unknown", "", None, "1.jsonl", 3) for id_ in ("5", "8")]
+    block = fit(4000, make_entry("1", "The shelves are oiled.", before=(others[0], make_match(DECISIVE), others[1])))
+    labels = [line.rpartition("id ")[2] for line in block.text.splitlines() if line.startswith("Before")]
+    assert labels == ["7:", "5", "8"]
+
+
 def test_the_ends_of_several_threads_come_before_the_details_of_one() -> None:
     ends = [f"Thread {number} ended well, with nothing of the question in it." for number in range(4)]
     entries = [

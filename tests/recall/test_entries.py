@@ -174,6 +174,23 @@ def test_attempts_that_follow_each_other_are_one_entry_led_by_the_success(memory
     assert len(entries(memory)) == 1
 
 
+def test_a_thread_that_went_on_to_other_things_shows_the_lines_that_answer_the_question(
+    memory: Memory, tmp_path: Path
+) -> None:
+    answer = "nginx refuses a photo above 1 MB.\nSet `client_max_body_size` to 8m for a tulip photo."
+    turns = (("user", UPLOAD), ("assistant", answer), ("user", "and can it be sorted?"), ("assistant", "By date, yes."))
+    index(memory, tmp_path / "history", turns)
+    text = memory.recall("tulip photo upload refused 413", 1500).text
+    assert text.index("> Set `client_max_body_size` to 8m for a tulip photo.") < text.index("Ended:\n> By date, yes.")
+
+
+def test_a_rejected_attempt_that_matched_stays_on_one_line(memory: Memory, tmp_path: Path) -> None:
+    answer = "nginx refuses a photo.\nI set `client_max_body_size` to 2m for a tulip photo."
+    index(memory, tmp_path / "history", (("user", UPLOAD), ("assistant", answer), STILL, TRIED))
+    (entry,) = entries(memory)
+    assert [one.is_match for one in entry.before] == [False]
+
+
 def test_a_small_budget_keeps_the_success_of_a_thread(memory: Memory, tmp_path: Path) -> None:
     index(memory, tmp_path / "history", CHAIN)
     assert "max_size" in memory.recall("tulip photo upload refused 413", 260).text

@@ -131,7 +131,12 @@ class _Selection:
         parts = [part for place in range(len(entries)) for part in self._list_parts(place, weights)]
         self._parts = sorted(parts, key=lambda part: -part.worth)
         self._lines = {(part.entry, part.before, part.line.place): part for part in parts if part.line}
-        self._labels = dict(self._list_labels())
+        self._labels: dict[tuple[int, int | None], _Part] = {
+            (place, number): _Part(place, 0.0, render_matched(one._replace(answered=ELLIPSIS), entry), before=number)
+            for place, entry in enumerate(entries)
+            for number, one in enumerate(entry.before)
+            if one.is_match
+        }
         texts = [
             *map(self._render_head, range(len(entries))), *(part.text for part in (*parts, *self._labels.values()))
         ]  # fmt: skip
@@ -189,14 +194,6 @@ class _Selection:
             yield _Part(place, share * worth, f"Asked: > {request}\n", is_request=True)
         if entry.done or not lines:
             yield _Part(place, share * ACTIONS, f"{render_actions(entry.done)}\n")
-
-    def _list_labels(self) -> Iterator[tuple[tuple[int, int | None], _Part]]:
-        """Yield the label of each earlier attempt that has lines, by its entry's place and its number."""
-        for place, entry in enumerate(self._entries):
-            for number, attempt in enumerate(entry.before):
-                if attempt.is_match:
-                    label = render_matched(attempt._replace(answered=ELLIPSIS), entry)
-                    yield (place, number), _Part(place, 0.0, label, before=number)
 
     def _render_head(self, place: int) -> str:
         """Return an entry without parts. An answer adds a label to it."""

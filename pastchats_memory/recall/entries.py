@@ -291,14 +291,6 @@ def _build_entry(
     )
 
 
-def _join_distinct(first: str, more: str) -> str:
-    """Return the lines of both texts, without what the second repeats of the first."""
-    above, _, below = more.partition(first) if first else (more, "", "")
-    rest = [*above.rstrip(" ").split("\n"), *below.lstrip(" ").split("\n")]
-    lines = dict.fromkeys(line for line in (*first.split("\n"), *rest) if line.strip())
-    return "\n".join(lines)
-
-
 def _is_instruction(turn: Item) -> bool:
     """Check whether a turn instructs the assistant or a subagent, which is nothing without an answer."""
     return turn.role == "system" and not _is_summary(turn)
@@ -318,9 +310,11 @@ def _list_answers(episode: Sequence[Item]) -> list[Item]:
 
 def _quote_answers(answers: Sequence[Item], item: Item, weights: Mapping[str, float], width: int) -> str:
     """Return the conclusion of the last answer, then the lines that answer the question, also of the turn that matched."""
-    conclusion = find_conclusion(answers[-1].content, weights) if answers else ""
+    conclusion = cut_at_word(find_conclusion(answers[-1].content, weights), width // 2) if answers else ""
     sentences = key_sentences("\n".join(_relevant_answers(answers, weights, item)), weights, width)
-    return _join_distinct(cut_at_word(conclusion, width // 2), sentences)
+    above, _, below = sentences.partition(conclusion) if conclusion else (sentences, "", "")
+    rest = [*above.rstrip(" ").split("\n"), *below.lstrip(" ").split("\n")]
+    return "\n".join(dict.fromkeys(line for line in (*conclusion.split("\n"), *rest) if line.strip()))
 
 
 def _drop_refuted(answers: Sequence[Item], episode: Sequence[Item]) -> list[Item]:

@@ -49,15 +49,10 @@ def above_threshold(found: Hits, coverage: float) -> list[Hit]:
     is_near = all(hit.semantic_rank is not None and hit.semantic_rank <= AGREED_RANK for hit in first)
     is_agreed = is_near and coverage >= AGREED_COVERAGE and len(set(map(_conversation, first))) < len(first)
     if best < LEAST_OF_TASKS and of_turns < (AGREED_RELEVANCE if is_agreed else LEAST_RELEVANCE):
-        leading = _find_leading(found)
-        return leading if len(leading) >= ALONE_HITS and of_turns >= ALONE_RELEVANCE else []
+        # All hits of one conversation are no lead: the memory has nothing else.
+        leads = next((place for place, hit in enumerate(found) if _conversation(hit) != _conversation(found[0])), 0)
+        return list(found[:leads]) if leads >= ALONE_HITS and of_turns >= ALONE_RELEVANCE else []
     return [hit for hit in found if hit.relevance is not None and hit.relevance >= FAR_BELOW * best]
-
-
-def _find_leading(found: Sequence[Hit]) -> list[Hit]:
-    """Return the first hits, as far as they are of one conversation; none if all hits are."""
-    other = next((place for place, hit in enumerate(found) if _conversation(hit) != _conversation(found[0])), 0)
-    return list(found[:other])
 
 
 def find_perhaps(found: Sequence[Hit], current_project: str | None) -> list[Hit]:
@@ -119,12 +114,9 @@ def choose_first(
     decisive = [word.removesuffix("s") for word, worth in worths.items() if worth >= DECISIVE * max(worths.values())]
     begins = rf"(?<![^\W_])(?:{'|'.join(map(re.escape, decisive))})"
     named = (place for place, text in enumerate(texts) if decisive and re.search(begins, text, re.IGNORECASE))
-    place = next((one for one in named if _is_rival(entries[one], entries[0])), 0)
+    least = RIVAL * _relevance(entries[0])
+    place = next((one for one in named if _relevance(entries[one]) >= least), 0)
     return [entries[place], *entries[:place], *entries[place + 1 :]]
-
-
-def _is_rival(entry: RecallEntry, first: RecallEntry) -> bool:
-    return _relevance(entry) >= RIVAL * _relevance(first)
 
 
 def put_successors_first(entries: Sequence[RecallEntry]) -> list[RecallEntry]:

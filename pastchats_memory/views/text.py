@@ -81,18 +81,15 @@ class Possible(NamedTuple):
 
 def render_perhaps(episodes: Iterable[Possible]) -> str:
     """Render the sentence that nothing fits, and a line for each episode that perhaps does."""
-    return "\n".join([NOTHING, *map(_render_possible, episodes)])
-
-
-def _render_possible(episode: Possible) -> str:
-    parts = (
-        f"Perhaps: {escape_name(episode.title)}",
-        escape_name(episode.hit.source_project),
-        format_time(episode.hit.timestamp)[:10],
-        f"id {escape_name(episode.hit.id)}",
-        f"> {_replace_marks(episode.concluded)}" if episode.concluded else "",
-    )
-    return " · ".join(filter(None, parts))
+    lines = [
+        " · ".join(filter(None, (
+            f"Perhaps: {escape_name(one.title)}", escape_name(one.hit.source_project),
+            format_time(one.hit.timestamp)[:10], f"id {escape_name(one.hit.id)}",
+            f"> {_replace_marks(one.concluded)}" if one.concluded else "",
+        )))
+        for one in episodes
+    ]  # fmt: skip
+    return "\n".join([NOTHING, *lines])
 
 
 VERDICTS = {"mixed": "partly worked", "unknown": ""}

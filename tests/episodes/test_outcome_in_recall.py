@@ -88,7 +88,7 @@ def test_stopped_work_appears_with_its_continuation(program: Program) -> None:
     )  # fmt: skip
     assert program("index", program.home / "garden").status == 0
     text = program("recall", "webhook worker sends some events twice").stdout
-    assert "Before it: > I read how another project does it, and" in text
+    assert "Before it, stopped · id 1:\n> I read how another project does it, and\n" in text
     assert "Shown by: > Thanks, it works.\n" in text
 
 

@@ -138,12 +138,14 @@ def check_keywords(entries: list[dict[str, Any]], field: str, finders: Mapping[s
     `field` holds the keywords of an entry. The example has the first one, and each other one is put in its place.
     """
     for entry in entries:
-        example, keywords = fill_example(entry["example"]), entry[field]
+        keywords = entry[field]
+        start = "\n" * keywords[0].startswith("\n")  # that keyword stands at the beginning of a line
+        example = start + fill_example(entry["example"])
         for keyword in keywords:
             text = put_keyword(example, keywords[0], keyword)
             if not any(find_in_example(find, keyword, text) for find in finders.get(keyword, ())):
                 yield f"{keyword!r}: does not find {text!r}"
-        counter_example = fill_example(entry["counter_example"])
+        counter_example = start + fill_example(entry["counter_example"])
         if not any(keyword in counter_example.lower() for keyword in keywords):
             yield f"{counter_example!r}: has none of the keywords {keywords}"
         if redact(counter_example).kinds:

@@ -359,7 +359,7 @@ def measure_postgres(folder: Path, turns: int, count: int) -> None:
         write_ms = fill_team(server, turns, clock)
         server.load()
         answers = [
-            median_ms(lambda text: search(own, session, server, Request(text, mode=mode), NOTHING_STAYS), count, clock)  # noqa: B023
+            median_ms(lambda text: search(own, session, server, Request(text, mode=mode), NOTHING_STAYS), count, clock)  # noqa: B023 - called at once
             for mode in ("hybrid", "keyword", "semantic")
         ]
         begin = server.list_changes(Condition(), "")

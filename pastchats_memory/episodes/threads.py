@@ -74,7 +74,7 @@ NAMED_AGAIN = 2.0
 SAME_REQUEST = 0.7
 """Share of the words of the longer request that two requests for the same have in common."""
 ABOUT = 0.5
-"""Share of the query's weight that an attempt needs, compared with the one that matched, to join by words alone."""
+"""Share of the query's weight that an attempt has, compared with the one that matched, if it is about the query, too."""
 _HASH = LazyPattern(r"\b[0-9a-f]{7,40}\b")
 MIN_COSINE = 0.8
 """Cosine of two equal requests, if they also share words."""

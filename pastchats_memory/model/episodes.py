@@ -172,7 +172,7 @@ class Attempt(NamedTuple):
     """Of the turn that asks."""
     asked: str
     """An excerpt on one line."""
-    answered: Annotated[str, "Summary of the last answer; empty if there is none."]
+    answered: Annotated[str, "Summary of the last answer, in lines if the query matched it; empty without one."]
     outcome: OutcomeWord
     shown_by: Annotated[str, "The line that shows the outcome, quoted from a transcript."]
     timestamp: str | None
@@ -183,7 +183,7 @@ class Attempt(NamedTuple):
     """The rule that decided on the outcome; empty if none did."""
     reply: Annotated[str, "The user's next words about it; empty if there are none."] = ""
     is_match: Annotated[bool, HIDDEN] = False
-    """Whether it matched the question, so that its answer has lines."""
+    """Whether the query matched it, so that its answer has several lines."""
 
     @property
     def basis(self) -> Annotated[Basis, Shown(after="outcome")]:
@@ -306,6 +306,15 @@ class RecallEntry(NamedTuple):
         others = (*self.before, self.after, self.superseded_by)
         hits = filter(None, (self.hit, self.question))
         return frozenset([*(hit.id for hit in hits), *(one.id for one in others if one is not None)])
+
+
+class PossibleEpisode(NamedTuple):
+    """An episode that perhaps fits, if nothing is close enough."""
+
+    title: str
+    hit: Hit
+    concluded: str
+    """What came of it; empty if nothing did."""
 
 
 class RecallBlock(NamedTuple):

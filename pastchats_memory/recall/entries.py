@@ -11,6 +11,7 @@ from pastchats_memory.episodes.judgement import SIGNAL
 from pastchats_memory.episodes.load import load_episode, present_outcome
 from pastchats_memory.episodes.next_message import names_topic, quote_reply, reports_trouble
 from pastchats_memory.episodes.threads import (
+    ABOUT,
     ThreadEpisode,
     adds_no_work,
     adds_nothing,
@@ -45,8 +46,6 @@ MOST_ANSWERS = 3
 """Last answers of an episode about the question from which key sentences are taken."""
 MOST_EARLIER = 6
 """Earlier attempts of a thread that are shown: the one that matched, rejected ones, those about the question."""
-AS_MUCH = 0.5
-"""Share of the weight of the episode that matched with which the end of its thread is about the question, too."""
 FULL_REPLY = 1.0
 """Topic of a user's reply for which an attempt is shown that adds nothing else."""
 REJECTED = 0.25
@@ -219,7 +218,7 @@ def _turned_away(own: ThreadEpisode, end: ThreadEpisode, weights: Mapping[str, f
     """Check whether a conversation went on from an answer that nobody rejected to what the question is not about."""
     if _is_rejected(own) or end.item.conversation_id != own.item.conversation_id:
         return False
-    return weigh_matches(end.text, weights) < AS_MUCH * weigh_matches(own.text, weights)
+    return weigh_matches(end.text, weights) < ABOUT * weigh_matches(own.text, weights)
 
 
 def _drop_mere_replies(thread: Sequence[ThreadEpisode], own: ThreadEpisode) -> list[ThreadEpisode]:

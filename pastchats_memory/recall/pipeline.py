@@ -15,7 +15,7 @@ from pastchats_memory.episodes.session_folder import find_obstacle
 from pastchats_memory.episodes.threads import NO_WEIGHTS, describe_attempt
 from pastchats_memory.episodes.titles import name_hits
 from pastchats_memory.model import Hit, Hits
-from pastchats_memory.model.episodes import RecallBlock, RecallEntry
+from pastchats_memory.model.episodes import PossibleEpisode, RecallBlock, RecallEntry
 from pastchats_memory.recall.budget import fit_budget
 from pastchats_memory.recall.commits import add_commits
 from pastchats_memory.recall.entries import build_entries, drop_alike, resolve_citations
@@ -35,7 +35,7 @@ from pastchats_memory.store import turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.text.tokens import Counter
 from pastchats_memory.text.topics import is_small_talk, topic_words
-from pastchats_memory.views.text import Possible, render_perhaps
+from pastchats_memory.views.text import render_perhaps
 
 CANDIDATES = 40
 """Hits that are looked at for a block; several of them may belong to one episode."""
@@ -48,7 +48,7 @@ class Found(NamedTuple):
     weights: Mapping[str, float] = NO_WEIGHTS
     """Weight of each word of the question there, for excerpts."""
     warnings: tuple[str, ...] = ()
-    perhaps: tuple[Possible, ...] = ()
+    perhaps: tuple[PossibleEpisode, ...] = ()
     """The best episodes, if none is good enough."""
 
 
@@ -97,10 +97,10 @@ def find_entries(database: Database, embedder: Embedder, request: RecallRequest)
     cited = [_note_obstacle(database, entry) for entry in cited]
     is_silent = not hits and not request.is_unasked
     perhaps = find_perhaps(found, request.current_project) if is_silent else ()
-    return Found(cited, terms.weights, found.warnings, tuple(_describe(database, perhaps, terms.weights)))
+    return Found(cited, terms.weights, found.warnings, tuple(_describe_hits(database, perhaps, terms.weights)))
 
 
-def _describe(database: Database, hits: Sequence[Hit], weights: Mapping[str, float]) -> Iterator[Possible]:
+def _describe_hits(database: Database, hits: Sequence[Hit], weights: Mapping[str, float]) -> Iterator[PossibleEpisode]:
     """Yield each hit with its title and what its episode concluded."""
     titles = name_hits(database, hits)
     items = {str(item.id): item for item in turns.items(database, [int(hit.id) for hit in hits if hit.task is None])}
@@ -109,7 +109,7 @@ def _describe(database: Database, hits: Sequence[Hit], weights: Mapping[str, flo
         if hit.id in items:
             episode, ending = load_episode(database, items[hit.id])
             concluded = describe_attempt(items[hit.id], ending, episode, weights=weights).answered
-        yield Possible(titles[hit.id], hit, concluded)
+        yield PossibleEpisode(titles[hit.id], hit, concluded)
 
 
 def _note_obstacle(database: Database, entry: RecallEntry) -> RecallEntry:

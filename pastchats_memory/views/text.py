@@ -3,10 +3,9 @@
 import os
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import NamedTuple
 
 from pastchats_memory.model import Citation, Hit, Item, TimeRead
-from pastchats_memory.model.episodes import Attempt, Command, Lesson, Outcome, RecallEntry, Sheet
+from pastchats_memory.model.episodes import Attempt, Command, Lesson, Outcome, PossibleEpisode, RecallEntry, Sheet
 from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line, quote
 from pastchats_memory.text.groups import group_by_key
 from pastchats_memory.text.recall_block import RECALL_HEADING
@@ -70,16 +69,7 @@ def render_block(query: str, memories: Sequence[RecallEntry], nothing: str = NOT
     return head + "".join(render_entry(place, memory) for place, memory in enumerate(memories, start=1))
 
 
-class Possible(NamedTuple):
-    """An episode that perhaps fits."""
-
-    title: str
-    hit: Hit
-    concluded: str
-    """What came of it; empty if nothing did."""
-
-
-def render_perhaps(episodes: Iterable[Possible]) -> str:
+def render_perhaps(episodes: Iterable[PossibleEpisode]) -> str:
     """Render the sentence that nothing fits, and a line for each episode that perhaps does."""
     lines = [
         " · ".join(filter(None, (

@@ -25,7 +25,7 @@ from pastchats_memory.episodes import conversation, history, known_failures
 from pastchats_memory.http.answers import encode
 from pastchats_memory.ingest import blame
 from pastchats_memory.mcp.tools import _answer
-from pastchats_memory.model.episodes import Attempt, Command, ContextItem, Lesson, RecallEntry, Sheet
+from pastchats_memory.model.episodes import Attempt, Command, ContextItem, Lesson, PossibleEpisode, RecallEntry, Sheet
 from pastchats_memory.recall.context import format_context
 from pastchats_memory.tasks import prior_work, similarity
 from pastchats_memory.text.display import escape_json, escape_name, escape_path, quote, sanitise
@@ -101,7 +101,7 @@ def assert_harmless(shown: str) -> None:
 RENDERED: dict[str, tuple[Any, Callable[[Any], str]]] = {
     "recall": (RecallEntry, lambda entry: text.render_entry(1, entry)),
     "search": (model.Hit, lambda hit: text.render_hits([hit])),
-    "perhaps": (text.Possible, lambda episode: text.render_perhaps([episode])),
+    "perhaps": (PossibleEpisode, lambda episode: text.render_perhaps([episode])),
     "show": (model.Item, lambda item: text.render_item(item, item.content)),
     "lessons": (Lesson, lambda lesson: text.render_lessons([lesson])),
     "how": (Command, lambda command: text.render_commands([command])),

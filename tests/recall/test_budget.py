@@ -82,6 +82,12 @@ def test_lines_of_the_attempt_that_matched_follow_the_end_of_its_thread() -> Non
     assert block.tokens <= 900
 
 
+def test_a_line_of_the_attempt_that_matched_is_preferred_to_an_equal_one_of_the_end() -> None:
+    ended, matched = ("\n".join(f"The kiln needs shelf {kind}{n}." for n in range(20)) for kind in "ab")
+    text = fit(900, make_entry("1", ended, before=(make_match(matched),))).text
+    assert text.count("shelf b") > 4 * text.count("shelf a")
+
+
 @pytest.mark.parametrize("budget", [900, 4000])
 def test_a_thread_that_turned_to_another_thing_begins_with_the_attempt_that_matched(budget: int) -> None:
     entry = make_entry(

@@ -184,6 +184,15 @@ def test_a_thread_that_went_on_to_other_things_shows_the_lines_that_answer_the_q
     assert text.index("> Set `client_max_body_size` to 8m for a tulip photo.") < text.index("Ended:\n> By date, yes.")
 
 
+def test_an_end_that_is_about_the_question_too_comes_first(memory: Memory, tmp_path: Path) -> None:
+    answer = "nginx refuses a photo above 1 MB.\nSet `client_max_body_size` to 8m for a tulip photo."
+    later = "Yes, the upload of a tulip photo is refused with 413 only above 8 MB."
+    turns = (("user", UPLOAD), ("assistant", answer), ("user", "and can admins do it?"), ("assistant", later))
+    index(memory, tmp_path / "history", turns)
+    text = memory.recall("Uploading a photo of a tulip is refused with 413", 1500).text
+    assert text.index(f"Ended:\n> {later}") < text.index("Before it")
+
+
 def test_a_rejected_attempt_that_matched_stays_on_one_line(memory: Memory, tmp_path: Path) -> None:
     answer = "nginx refuses a photo.\nI set `client_max_body_size` to 2m for a tulip photo."
     index(memory, tmp_path / "history", (("user", UPLOAD), ("assistant", answer), STILL, TRIED))

@@ -326,9 +326,9 @@ def _text(body: Mapping[str, Any]) -> str:
     ]
     partly = [file for file in files if file["format"] and file["reason"]]
     for title, some in (("Not taken", passed_over), ("Not all of it taken", partly)):
-        lines += _listed(title, [f"{_named(it)}: {one_line(it['reason'] or '')}" for it in some])
+        lines += _listed(title, [f"{_show_path(it)}: {one_line(it['reason'] or '')}" for it in some])
     faults = [
-        f"{_named(file)}:{fault['line']}: {one_line(fault['reason'])}"
+        f"{_show_path(file)}:{fault['line']}: {one_line(fault['reason'])}"
         for file in files
         for fault in file["unreadable"]
         if file["format"] or fault["reason"] != file["reason"]
@@ -337,7 +337,7 @@ def _text(body: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _named(file: Mapping[str, Any]) -> str:
+def _show_path(file: Mapping[str, Any]) -> str:
     return escape_path(from_home(file["source_path"]))
 
 

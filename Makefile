@@ -145,9 +145,9 @@ bench-quality: $(VENV)/installed
 bench-outcome: $(VENV)/installed
 	$(BIN)/python benchmarks/outcome/judging.py
 	$(if $(PASTCHATS_TRANSCRIPTS),$(BIN)/python benchmarks/outcome/score.py $(PASTCHATS_TRANSCRIPTS) --part all)
-	$(if $(PASTCHATS_TRANSCRIPTS),$(BIN)/python benchmarks/usefulness.py $(PASTCHATS_TRANSCRIPTS))
-	$(if $(PASTCHATS_TRANSCRIPTS),$(BIN)/python benchmarks/usefulness.py $(PASTCHATS_TRANSCRIPTS) --tasks fresh)
-	$(if $(PASTCHATS_TRANSCRIPTS),$(BIN)/python benchmarks/usefulness.py $(PASTCHATS_TRANSCRIPTS) --tasks unseen)
+	$(if $(PASTCHATS_TRANSCRIPTS),$(BIN)/python benchmarks/recall.py lines $(PASTCHATS_TRANSCRIPTS))
+	$(if $(PASTCHATS_TRANSCRIPTS),$(BIN)/python benchmarks/recall.py lines $(PASTCHATS_TRANSCRIPTS) --tasks fresh)
+	$(if $(PASTCHATS_TRANSCRIPTS),$(BIN)/python benchmarks/recall.py lines $(PASTCHATS_TRANSCRIPTS) --tasks unseen)
 
 bench-tasks: $(VENV)/installed
 	$(BIN)/python benchmarks/tasks.py similarity

@@ -1,7 +1,8 @@
-"""Measure how often recall speaks, with and without something to find.
+"""Measure how often recall speaks, with and without something to find, and whether its block holds the decisive line.
 
     PASTCHATS_BENCH=<folder of sets> python benchmarks/recall.py floor [SET_FOLDER ...] [--databases DIR]
     python benchmarks/recall.py paraphrases recall|hook FOLDER [--database FILE]
+    python benchmarks/recall.py lines FOLDER [--tasks first|fresh|unseen] [--database FILE] [--bytes N] [--misses]
 
 `floor`: a judged query is asked of its own haystack, where there is something to find (present); of the same haystack without
 every conversation that holds anything relevant (removed); and of ELSEWHERE haystacks of other sets, drawn at random
@@ -23,15 +24,23 @@ and 40 about other things. The rule was made with one half of each; the other ha
 For `hook`, FOLDER has the sessions of Claude Code whose ids begin as `hook/paraphrases.tsv` says, and others of the same projects. The
 40 prompts were written from the sessions' own first words before any of them was asked. The others are about another thing, or
 only steer the work.
+
+`lines` counts the blocks that hold the decisive line of an earlier solution. FOLDER has the transcripts that the files in `usefulness/`
+name: of each task a question as a later session would ask it, and file, line and SHA-256 (16 hex digits) of the line or the
+sentence that decided the earlier one. No text of any transcript is stored.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import hashlib
+import re
+import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -41,9 +50,12 @@ from numpy.typing import NDArray
 
 from pastchats_memory import Memory
 from pastchats_memory.embed.packaged import PackagedEmbedder
+from pastchats_memory.formats.base.source import SourceFile
+from pastchats_memory.formats.registry import detect_format
 from pastchats_memory.hooks import answers
 from pastchats_memory.hooks.event import HookEvent
 from pastchats_memory.model import Filters
+from pastchats_memory.model.episodes import RecallBlock
 from pastchats_memory.recall.selection import LEAST_RELEVANCE
 from pastchats_memory.search import rank
 from pastchats_memory.search.lexical import weigh_terms
@@ -52,6 +64,16 @@ from pastchats_memory.store import fulltext, vectors
 
 HERE = Path(__file__).parent
 QUESTIONS = {"recall": HERE / "paraphrases.tsv", "hook": HERE / "hook" / "paraphrases.tsv"}
+TASKS = {
+    name: HERE / "usefulness" / file
+    for name, file in (("first", "tasks.tsv"), ("fresh", "fresh.tsv"), ("unseen", "unseen.tsv"))
+}
+"""Forty tasks with which the weights of lines were chosen, forty that were written afterwards, and forty that were written before the
+room of a block was divided among its entries."""
+BYTES = 1500
+ENTRIES = 3
+"""As a prompt's hook asks for."""
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
 KINDS = ("present", "removed", "other")
 ELSEWHERE = 3
 OTHER_SPEAKS = 0.05
@@ -330,6 +352,92 @@ def measure_paraphrases(arguments: argparse.Namespace) -> None:
         print(f"{name}: {count}")
 
 
+@dataclass(frozen=True)
+class Task:
+    """A question, and the line of an earlier answer that would settle it."""
+
+    question: str
+    file: str
+    line: int
+    digest: str
+
+
+def plain(text: str) -> str:
+    """Return a text without marks of quotation and emphasis, every run of blanks one blank."""
+    return " ".join(re.sub(r"^>\s?|[*`]+", "", text, flags=re.MULTILINE).split())
+
+
+def pieces(text: str) -> Iterator[str]:
+    """Yield the lines of a text and their sentences."""
+    for line in text.split("\n"):
+        yield plain(line)
+        yield from (plain(sentence) for sentence in _SENTENCE.split(line))
+
+
+def digest(piece: str) -> str:
+    """Return the digest by which a line is known."""
+    return hashlib.sha256(piece.encode()).hexdigest()[:16]
+
+
+def read_tasks(name: str) -> list[Task]:
+    """Return the tasks of a table."""
+    with TASKS[name].open(encoding="utf-8", newline="") as file:
+        return [
+            Task(row["question"], row["file"], int(row["line"]), row["digest"])
+            for row in csv.DictReader(file, delimiter="\t")
+        ]
+
+
+def decisive_line(folder: Path, task: Task) -> str | None:
+    """Return the line with the task's digest, or None if the transcript changed."""
+    source = SourceFile(folder / task.file)
+    reader = detect_format(source)
+    for turn in reader.read(source) if reader else ():
+        if getattr(turn, "line", 0) == task.line and (content := getattr(turn, "content", "")):
+            for piece in pieces(content):
+                if digest(piece) == task.digest:
+                    return piece
+    return None
+
+
+def measure_lines(arguments: argparse.Namespace) -> None:
+    """Ask for each task and print how many blocks hold its line."""
+    lines = {task: decisive_line(arguments.folder, task) for task in read_tasks(arguments.tasks)}
+    known = {task: line for task, line in lines.items() if line is not None}
+    if lacking := len(lines) - len(known):
+        print(f"{lacking} lines are not in the folder, or their readers give them otherwise", file=sys.stderr)
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        Memory.open(arguments.database or Path(scratch) / "memory.db") as memory,
+    ):
+        if arguments.database is None:
+            memory.index([arguments.folder])
+        blocks = {
+            task: memory.recall(
+                task.question, arguments.bytes, limit=ENTRIES, count_tokens=lambda text: len(text.encode())
+            )
+            for task in known
+        }
+        report(arguments.tasks, blocks, known, names=arguments.misses)
+
+
+def report(name: str, blocks: dict[Task, RecallBlock], known: dict[Task, str], *, names: bool) -> None:
+    """Print the counts, and with `names` the tasks whose line is missing."""
+    held = [task for task, block in blocks.items() if known[task] in plain(block.text)]
+    found = [
+        task for task, block in blocks.items()
+        if any(hit.source_path.endswith(task.file) for hit in block.hits)
+    ]  # fmt: skip
+    size = sum(len(block.text.encode()) for block in blocks.values()) / len(blocks)
+    print(
+        f"{name}: {len(held)} of {len(blocks)} blocks hold the decisive line; {len(found)} cite its transcript; "
+        f"{size:.0f} bytes on average, {max(len(block.text.encode()) for block in blocks.values())} at most"
+    )
+    for task in blocks if names else ():
+        if task not in held:
+            print(f"  missed{'' if task in found else ' (transcript not cited)'}: {task.question}")
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -342,6 +450,13 @@ def main() -> None:
     paraphrases.add_argument("folder", type=Path)
     paraphrases.add_argument("--database", type=Path)
     paraphrases.set_defaults(measure=measure_paraphrases)
+    lines = kinds.add_parser("lines")
+    lines.add_argument("folder", type=Path)
+    lines.add_argument("--database", type=Path)
+    lines.add_argument("--tasks", choices=TASKS, default="first")
+    lines.add_argument("--bytes", type=int, default=BYTES, help="of a block")
+    lines.add_argument("--misses", action="store_true", help="name the tasks whose line is missing")
+    lines.set_defaults(measure=measure_lines)
     arguments = parser.parse_args()
     arguments.measure(arguments)
 

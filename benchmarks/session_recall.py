@@ -2,13 +2,15 @@
 
     python benchmarks/session_recall.py locomo locomo10.json
     python benchmarks/session_recall.py longmemeval longmemeval_s.json [--questions N] [--mode keyword]
+    python benchmarks/session_recall.py longmemeval longmemeval_s.json --questions 100 --together N
     python benchmarks/session_recall.py beam chats/100K
     python benchmarks/session_recall.py beam-sessions chats/100K
 
 All are the official files. A session is a transcript with its real dates, and a question is put verbatim. A session takes
 the place of its best turn. R@k is the share of questions with a session of the answer among the first k, MRR the mean of
 1 / rank of the first one, and nDCG@10 counts all of them. Questions without a session that answers them are left out: 4 of LoCoMo's 1,986, and the
-abstentions of LongMemEval and BEAM. `--questions` draws a sample of haystacks, always the same for the same file.
+abstentions of LongMemEval and BEAM. `--questions` draws a sample of haystacks, always the same for the same file. `--together`
+puts the questions to one memory of so many sessions: those that answer, then the first others in the order of the haystacks.
 
 BEAM names the turns that answer, so `beam` counts turns, and `beam-sessions` the batches that a chat was written in. It takes
 a folder of BEAM's repository, or rows of its data set on the hub: as JSON Lines, or as Parquet if pyarrow is installed.
@@ -238,6 +240,22 @@ READERS = {
 }
 
 
+def put_together(haystacks: Iterable[Haystack], questions: int | None, sessions: int) -> Haystack:
+    """Return one haystack of so many sessions, with all that answer the first questions; a session keeps its first date."""
+    drawn = list(haystacks)
+    first = [question for haystack in drawn for question in haystack.questions][:questions]
+    answers = {answer for question in first for answer in question.answers}
+    found: dict[str, list[Mapping[str, str]]] = {}
+    for is_answer in (True, False):
+        for haystack in drawn:
+            own: dict[str, list[Mapping[str, str]]] = defaultdict(list)
+            for message in haystack.messages:
+                own[message["conversation_id"]].append(message)
+            found |= {name: own[name] for name in own if name not in found and (name in answers) == is_answer}
+    messages = tuple(message for session in list(found.values())[:sessions] for message in session)
+    return Haystack("together", messages, tuple(first))
+
+
 def rank_answers(
     haystack: Haystack, embedder: Cached, folder: Path, mode: str = "hybrid"
 ) -> Iterator[tuple[Question, list[str]]]:
@@ -268,6 +286,9 @@ def main() -> None:
     parser.add_argument("benchmark", choices=READERS)
     parser.add_argument("file", type=Path)
     parser.add_argument("--questions", type=int, help="only so many; LongMemEval embeds hundreds of thousands of turns")
+    parser.add_argument(
+        "--together", type=int, metavar="SESSIONS", help="put the questions to one memory of so many sessions"
+    )
     parser.add_argument("--mode", choices=("hybrid", "keyword", "semantic"), default="hybrid")
     arguments = parser.parse_args()
     haystacks = READERS[arguments.benchmark](arguments.file)
@@ -275,6 +296,8 @@ def main() -> None:
         drawn = list(haystacks)
         random.Random(SEED).shuffle(drawn)  # noqa: S311 - the same sample everywhere
         haystacks = iter(drawn)
+    if arguments.together:
+        haystacks = iter([put_together(haystacks, arguments.questions, arguments.together)])
     embedder, found = Cached(), defaultdict[str, list[list[float]]](list)
     for haystack in haystacks:
         with tempfile.TemporaryDirectory() as folder:

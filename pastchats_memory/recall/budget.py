@@ -33,7 +33,7 @@ EVIDENCE_WIDTH = 160
 ATTEMPT_WIDTH = 130
 """Characters of an earlier attempt on one line."""
 SHARES = (1.0, 0.5, 0.4, 0.3)
-"""Share of its worth that a part has in the first entry, the second, the third, and any later one (`benchmarks/usefulness.py`)."""
+"""Share of its worth that a part has in the first entry, the second, the third, and any later one (`benchmarks/recall.py`)."""
 ENDS = 0.3
 """Share of the room that the ends of entries take before details compete for it."""
 ACTIONS, EARLIER, REJECTED = 0.01, 0.01, 0.025
@@ -43,7 +43,7 @@ REQUEST, REST_OF_REQUEST = 0.03, 0.012
 """Worth of the request, which is often what the user decided, and of one whose start the title shows."""
 MATCHED = 2.0
 """Multiple of its worth that a line has of the earlier attempt that matched: it answers the question more often than the thread's end
-does (`benchmarks/usefulness.py`)."""
+does (`benchmarks/recall.py`)."""
 TITLE_START = 40
 """Characters by which a request is known in a title."""
 

@@ -37,7 +37,7 @@ from pastchats_memory.text.topics import measure_topic
 
 QUESTION_WIDTH, ANSWERED_WIDTH, FIRST_WIDTH = 240, 900, 1200
 """Characters of the question, of an answer's sentences, and of those of the first answer. The question only names the problem, the
-answer is wanted (`benchmarks/usefulness.py`)."""
+answer is wanted (`benchmarks/recall.py`)."""
 KEY_ANSWER = 0.5
 """Share of the best answer's weight that a later answer of the episode needs for its lines to be shown."""
 MOST_EPISODES = 8

@@ -17,7 +17,7 @@ CONCLUSION = 0.1
 SOLUTION = 0.2
 """Worth of a line that says what to change, on the same scale; it settles what others describe."""
 LATE = 0.1
-"""Worth of the last position; an answer begins with the question and the plan (`benchmarks/usefulness.py`)."""
+"""Worth of the last position; an answer begins with the question and the plan (`benchmarks/recall.py`)."""
 OPENING = 0.8
 """Share of its worth that a line has which only opens what follows."""
 EARLY = 0.5

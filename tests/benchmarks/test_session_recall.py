@@ -72,9 +72,9 @@ BEAM_PROBES = {
 }
 
 
-def table_of(benchmark: str, file: Path) -> list[list[str]]:
+def table_of(benchmark: str, file: Path, *options: str) -> list[list[str]]:
     """The table that a benchmark prints for a file."""
-    command = [sys.executable, "session_recall.py", benchmark, str(file)]
+    command = [sys.executable, "session_recall.py", benchmark, str(file), *options]
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
     done = subprocess.run(
         command, cwd=REPOSITORY / "benchmarks", env=environment, capture_output=True, text=True, check=True
@@ -82,11 +82,11 @@ def table_of(benchmark: str, file: Path) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in done.stdout.splitlines()]
 
 
-def rows(benchmark: str, content: object, folder: Path) -> list[list[str]]:
+def rows(benchmark: str, content: object, folder: Path, *options: str) -> list[list[str]]:
     """The table that a benchmark prints for a file with this content."""
     file = folder / "official.json"
     file.write_text(json.dumps(content), encoding="utf-8")
-    return table_of(benchmark, file)
+    return table_of(benchmark, file, *options)
 
 
 @pytest.fixture(params=["repository", "hub"])
@@ -143,3 +143,17 @@ def test_a_session_that_is_found_late_lowers_the_numbers(tmp_path: Path) -> None
     content = json.loads(json.dumps(LOCOMO))
     content[0]["qa"] = [{"question": "Who learns the cello in Ghent?", "evidence": ["D1:1"], "category": 1}]
     assert rows("locomo", content, tmp_path)[2] == ["all", "1", "0.000", "1.000", "1.000", "0.500", "0.631"]
+
+
+def test_sessions_of_other_questions_compete_in_one_memory(tmp_path: Path) -> None:
+    asked_before = [{"role": "user", "content": "How long is my commute to the harbour?"}]
+    soup = LONGMEMEVAL[0] | {
+        "question_id": "q3",
+        "question": "Which soup did you name?",
+        "haystack_session_ids": ["s1", "s9"],
+        "haystack_sessions": [LONGMEMEVAL[0]["haystack_sessions"][0], asked_before],
+        "answer_session_ids": ["s1"],
+    }
+    content = [LONGMEMEVAL[0], soup]
+    assert rows("longmemeval", content, tmp_path, "--together", "2")[2][1:3] == ["2", "1.000"]
+    assert rows("longmemeval", content, tmp_path, "--together", "3")[2][1:3] == ["2", "0.500"]

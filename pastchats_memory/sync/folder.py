@@ -45,6 +45,11 @@ MAX_SIGNATURE_BYTES = 1000
 MAX_MACHINES = 1000
 MAX_MARKER_BYTES = 1 << 16
 MAX_HOST_CHARS = 255
+LEAST_WORK = 16
+"""Binary logarithm of scrypt's work that opens a passphrase, as OWASP asks for."""
+TRIES = 20
+"""How often age may time the work that this machine does in a second, which comes out too small while it is busy."""
+_WORK = re.compile(rb"\n-> scrypt \S+ ([0-9]+)\n")
 _MACHINE = re.compile(r"[0-9a-f]{16}")
 _ID = re.compile(r"[0-9a-f]{32}")
 _FILE = re.compile(r"([0-9]{8})\.jsonl\.gz(\.age)?")
@@ -142,19 +147,30 @@ def name_key(folder: Path, generation: int) -> Path:
 
 def write_new_key(path: Path, passphrase: str) -> str:
     """Put a new age identity into a file, encrypted with the passphrase, and return it. Raises OSError."""
-    key = str(pyrage.x25519.Identity.generate())
-    _write(path, pyrage.passphrase.encrypt(key.encode(), passphrase))
+    key, content = str(pyrage.x25519.Identity.generate()), b""
+    for _ in range(TRIES):
+        content = pyrage.passphrase.encrypt(key.encode(), passphrase)
+        if (work := _WORK.search(content)) and int(work[1]) >= LEAST_WORK:
+            break
+    _write(path, content)
     return key
 
 
 def read_key(path: Path, passphrase: str) -> str:
     """Return the key that lies encrypted in a file of the folder. Raises UsageFault, OSError."""
     try:
-        return parse_key(pyrage.passphrase.decrypt(_read_regular(path, MAX_MARKER_BYTES), passphrase).decode())
+        content = _read_regular(path, MAX_MARKER_BYTES)
+        for _ in range(TRIES):
+            try:
+                return parse_key(pyrage.passphrase.decrypt(content, passphrase).decode())
+            except pyrage.DecryptError as fault:
+                if not str(fault).startswith("Excessive work"):
+                    raise
     except (pyrage.DecryptError, UnicodeDecodeError) as fault:
         raise UsageFault("this is not the folder's passphrase", f"Use the one that encrypted {path}.") from fault
     except UnusableFile as fault:
         raise UsageFault(f"{path} {fault}", "Wait until the folder is complete, then try again.") from fault
+    raise UsageFault("this machine is too busy to try the passphrase", "Run it again when the machine has less to do.")
 
 
 def parse_key(text: str) -> str:

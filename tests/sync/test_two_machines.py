@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pyrage
@@ -173,6 +174,25 @@ def test_a_passphrase_opens_the_folder_and_a_wrong_one_does_not(tmp_path: Path, 
         laptop.sync(FolderAccess())
     laptop.sync(FolderAccess(passphrase=lambda: "correct horse"))
     assert laptop.texts == [ASKED]
+
+
+def test_a_busy_machine_does_not_call_the_passphrase_wrong(tmp_path: Path, folder: Path) -> None:
+    """The library refuses more work than the machine does in a few seconds, as it has timed it before."""
+    access = FolderAccess(passphrase=lambda: "correct horse")
+    Machine(tmp_path / "desk", folder, access=access).sync()
+    key = folder / "key.age"
+    content, number = re.subn(rb"(\n-> scrypt \S+ )[0-9]+", rb"\g<1>40", key.read_bytes())
+    assert number == 1
+    key.write_bytes(content)
+    with pytest.raises(UsageFault, match="too busy to try the passphrase"):
+        Machine(tmp_path / "laptop", folder).sync(access)
+
+
+def test_a_busy_machine_does_not_weaken_the_passphrase(tmp_path: Path, folder: Path) -> None:
+    Machine(tmp_path / "desk", folder, access=FolderAccess(passphrase=lambda: "correct horse")).sync()
+    work = re.search(rb"\n-> scrypt \S+ ([0-9]+)\n", (folder / "key.age").read_bytes())
+    assert work is not None
+    assert int(work[1]) >= 16
 
 
 def test_a_folder_that_stops_being_encrypted_is_refused(tmp_path: Path, folder: Path) -> None:

@@ -11,7 +11,7 @@ import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, nullcontext
 from types import TracebackType
-from typing import Any
+from typing import Any, ClassVar
 
 import uvicorn
 from httpx import AsyncClient
@@ -48,7 +48,10 @@ HEAD_SECONDS = 10.0
 IDLE_SECONDS = 5
 SHUTDOWN_SECONDS = 3
 """Time for running answers when the server stops."""
-BACKLOG = 256
+BACKLOG = 128
+"""Connections that are accepted at a time."""
+MAX_WAITING = 256
+"""Connections that wait for the head of a request. With more of them the oldest ends, so that there are files for others."""
 EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - it is compared, not listened on # nosec B104
 """Hosts that stand for every address of the machine, and that not every browser opens."""
 
@@ -201,7 +204,7 @@ def serve(
         sessions.report_link("Open the page with this link, which works once")
         server = uvicorn.Server(
             uvicorn.Config(
-                app, http=_ImpatientProtocol, ws="none", lifespan="on", log_config=None, access_log=False,
+                app, http=_ImpatientProtocol, ws="none", lifespan="on", log_config=None, access_log=False, backlog=BACKLOG,
                 server_header=False, proxy_headers=False, timeout_keep_alive=IDLE_SECONDS,
                 timeout_graceful_shutdown=SHUTDOWN_SECONDS,
             )
@@ -231,6 +234,8 @@ def listen(host: str, port: int) -> socket.socket:
 class _ImpatientProtocol(H11Protocol):
     """Closes a connection whose next request does not begin in time; uvicorn itself would wait for ever."""
 
+    _waiting: ClassVar[dict["_ImpatientProtocol", None]] = {}
+    """Those of this process whose timer runs, the oldest first."""
     _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # uvicorn's signature
@@ -250,12 +255,16 @@ class _ImpatientProtocol(H11Protocol):
 
     def _start_timer(self) -> None:
         self._timer = self.loop.call_later(HEAD_SECONDS, self._close)
+        self._waiting[self] = None
+        if len(self._waiting) > MAX_WAITING:
+            next(iter(self._waiting))._close()  # noqa: SLF001 - of this class
 
     def _close(self) -> None:
-        self._timer = None
+        self._stop_timer()
         self.transport.close()
 
     def _stop_timer(self) -> None:
+        self._waiting.pop(self, None)
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

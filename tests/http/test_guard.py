@@ -7,7 +7,7 @@ import re
 import socket
 import stat
 from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -21,7 +21,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from waiting import HANG_S
 
 from pastchats_memory.config import Config
-from pastchats_memory.http import OpenMemory, make_application
+from pastchats_memory.http import MAX_WAITING, OpenMemory, make_application
 from pastchats_memory.http.guard import MAX_REQUESTS
 from pastchats_memory.http.page.answers import HERE
 from pastchats_memory.http.page.session import Sessions
@@ -226,6 +226,16 @@ def test_slow_clients_are_dropped_while_others_get_answers(client: httpx.Client,
         assert answered(slow_body) == (408, "timeout")
         assert slow_head.recv(1) == b""
         assert silent.recv(1) == b""
+
+
+@pytest.mark.promise("clients", "Connections without a request make room for those that ask.")
+def test_connections_without_a_request_make_room_for_others(server: Server) -> None:
+    with ExitStack() as stack:
+        first, *_, last = (stack.enter_context(connected(server)) for _ in range(MAX_WAITING + 2))
+        last.sendall(b"GET /search HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert answered(last) == (401, "unauthorized")
+        first.setblocking(False)
+        assert first.recv(1) == b""
 
 
 def test_any_other_address_needs_a_token(program: Program) -> None:

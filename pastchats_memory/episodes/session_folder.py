@@ -1,4 +1,4 @@
-"""Say why the folder of a session cannot be entered, before a command names it."""
+"""Find the folder of a session, or say why it cannot be entered, before a command names it."""
 
 import os
 from pathlib import PureWindowsPath
@@ -18,3 +18,9 @@ def find_obstacle(database: Database, project: str, conversation_id: str) -> str
     if bool(PureWindowsPath(stored).drive) != (os.name == "nt"):
         return "its folder is one of another system"
     return "" if resolve_path(stored).is_dir() else "its folder is gone"
+
+
+def find_session_folder(database: Database, project: str, conversation_id: str) -> str | None:
+    """Return the folder in which a session ran; None if it recorded none, or that is not on this machine."""
+    stored = turns.first_folder(database, project, conversation_id)
+    return str(resolve_path(stored)) if stored and not find_obstacle(database, project, conversation_id) else None

@@ -40,6 +40,8 @@ def find_rules(request: str) -> list[str]:
 
 
 def _list_statements(request: str, cue: LazyPattern) -> list[str]:
+    if not cue.search(request):
+        return []
     sentences = filter(cue.search, _SENTENCE.split(split_paste(find_instruction(request)).typed))
     return [one for one in sentences if not _UNDECIDED.search(one) and measure_topic(one) >= LEAST_TOPIC]
 

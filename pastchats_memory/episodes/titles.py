@@ -8,13 +8,12 @@ from pastchats_memory.model import Hit
 from pastchats_memory.store import turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import OPENING
-from pastchats_memory.text.display import one_line
+from pastchats_memory.text.display import one_line, shorten_line
 from pastchats_memory.text.identifiers import is_foreign
 from pastchats_memory.text.instruction import parse_template
 from pastchats_memory.text.lazy_pattern import LazyPattern, read_pattern
 from pastchats_memory.text.pasted import split_paste
 from pastchats_memory.text.topics import is_small_talk, measure_topic
-from pastchats_memory.text.truncate import keep_head
 
 TITLE_WIDTH = 80
 """Characters of a title."""
@@ -144,6 +143,4 @@ def _strip_marks(sentence: str) -> str:
 
 def _shorten(title: str) -> str:
     """Return a title of at most TITLE_WIDTH characters that ends with a whole word."""
-    if len(title) <= TITLE_WIDTH:
-        return title.rstrip(".")
-    return f"{keep_head(title, TITLE_WIDTH - 1).rstrip()}…"
+    return title.rstrip(".") if len(title) <= TITLE_WIDTH else shorten_line(title, TITLE_WIDTH)

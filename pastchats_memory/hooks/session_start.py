@@ -12,8 +12,8 @@ from pastchats_memory.config import Config, load
 from pastchats_memory.files.project import project_at
 from pastchats_memory.hooks import session
 from pastchats_memory.hooks.state import find_state
-from pastchats_memory.recall.packet import AFTER_COMPACTION, build_packet, find_last_packet, fit_packet, list_tasks
-from pastchats_memory.store import turns
+from pastchats_memory.recall.packet import AFTER_COMPACTION, build_packet, find_last_packet, fit_packet
+from pastchats_memory.store import task_rows, turns
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.text.recall_block import RECALL_PREAMBLE
@@ -71,7 +71,7 @@ def _find_lost(opened: Database, event: HookEvent, format_: Format, config: Conf
     rows = read_session(opened, event, format_, config)
     if not rows or event.session is None:
         return None
-    packet = build_packet(rows, list_tasks(opened, utf8(event.session)), "compaction")
+    packet = build_packet(rows, task_rows.of_conversation(opened, utf8(event.session)), "compaction")
     return fit_packet(packet, AFTER_COMPACTION - len(RECALL_PREAMBLE) - 1)
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from pastchats_memory.embed.tokenizer import TokenCounter
 from pastchats_memory.episodes.cite import Verified, cite_hits, cite_items, verify
-from pastchats_memory.episodes.load import load_outcome
+from pastchats_memory.episodes.load import load_episode, load_outcome
+from pastchats_memory.episodes.session_folder import find_session_folder
 from pastchats_memory.episodes.successors import mark_superseded
 from pastchats_memory.episodes.titles import name_conversation, name_episode, name_hits
 from pastchats_memory.errors import UsageFault
@@ -264,19 +265,22 @@ class MemoryReader(OpenedMemory):
     def show_with_outcomes(self, id_: str, neighbours: int = 2, *, whole: bool = False) -> list[ShownItem]:
         """Return what `show` returns, each item with its outcome, and whether it was asked for."""
         items = self.show(id_, neighbours, whole=whole)
-        return [ShownItem(item, self.outcome(item), item.shown_id == canonical_id(id_)) for item in items]
+        shown = (ShownItem(item, self.outcome(item), item.shown_id == canonical_id(id_)) for item in items)
+        return [one._replace(standing=self.count_standing_lines_of(one.item)) if one.is_asked else one for one in shown]
 
-    def count_standing_lines_of(self, id_: str) -> StandingLines | None:
-        """Return how many lines that the episode of a turn added stand in HEAD of the working directory; None elsewhere."""
+    def count_standing_lines_of(self, item: Item) -> StandingLines | None:
+        """Return how many lines that the episode of a turn added stand in HEAD; None if its repository is not here."""
         from pastchats_memory.episodes.actions import changed_files
         from pastchats_memory.recall.commits import count_standing_lines
 
-        item = None if is_team_id(id_) else self._find_item(id_)
-        folder = find_folder_of(item.project) if item is not None else None
-        found = self.load_conversation(id_) if folder else None
-        episodes = () if found is None else found.episodes
-        own = next((one.turns for one in episodes if any(turn.shown_id == canonical_id(id_) for turn in one.turns)), ())
-        edited = [turn for turn in own if any(changed_files(turn))]
+        if item.team_id or item.conversation_id is None:
+            return None
+        conversation = (item.project, item.conversation_id)
+        with self._open_snapshot() as database:
+            ending = load_episode(database, item)[1]
+            own = turns.in_span(database, conversation, ending.first_index, ending.last_index)
+            edited = cite_items(database, [turn for turn in own if any(changed_files(turn))])
+            folder = find_folder_of(item.project) or find_session_folder(database, *conversation)
         files = {name for turn in edited for name in changed_files(turn)}
         return count_standing_lines(edited, files, folder) if folder and edited else None
 

@@ -34,6 +34,23 @@ Done = Annotated[
 ]
 
 
+class StandingLines(NamedTuple):
+    """The lines that an episode added, and those of them that stand in HEAD today."""
+
+    lines: Annotated[Count, "Lines of these that stand in HEAD."]
+    added: Annotated[Count, "Lines that the episode added."]
+
+    def __str__(self) -> str:
+        """Say it as people read it."""
+        return f"{self.lines:,} of {self.added:,} added lines are in HEAD"
+
+
+Standing = Annotated[
+    StandingLines | None,
+    "Added lines that stand in HEAD, read from transcript and repository; null without a recorded edit.",
+]
+
+
 @shown_as("ItemView")
 class ShownItem(NamedTuple):
     """A stored turn or note, whole."""
@@ -41,6 +58,7 @@ class ShownItem(NamedTuple):
     item: Annotated[Item, Flat()]
     outcome: Annotated["Outcome", Flat(), Shown(after="timestamp")]
     is_asked: Annotated[bool, "True for the one item whose id was given.", Shown(after="type")] = False
+    standing: Standing = None
 
 
 class QuestionView(View):
@@ -220,7 +238,7 @@ class Unjudged(NamedTuple):
 
     sheets: tuple[Sheet, ...]
     left: int
-    """Number of further episodes."""
+    """Number of further episodes, at most MOST_COUNTED of `store.outcomes`."""
 
 
 class Edits(NamedTuple):
@@ -234,13 +252,6 @@ class Edits(NamedTuple):
     """Time of the last turn."""
     turns: tuple[Item, ...] = ()
     """The turns with the edits."""
-
-
-class StandingLines(NamedTuple):
-    """The lines that an episode added, and those of them that stand in HEAD today."""
-
-    lines: Annotated[Count, "Lines of these that stand in HEAD."]
-    added: Annotated[Count, "Lines that the episode added."]
 
 
 class RecallEntry(NamedTuple):
@@ -279,10 +290,7 @@ class RecallEntry(NamedTuple):
     ] = ""
     """It is never stored."""
     reverted_by: Annotated[str, "Short hash of the commit that reverted that one.", NULL_IF_EMPTY] = ""
-    standing: Annotated[
-        StandingLines | None,
-        "Added lines that stand in HEAD, read from transcript and repository; null without a recorded edit.",
-    ] = None
+    standing: Standing = None
     """It is never stored."""
     supersedes: Annotated[str, HIDDEN] = ""
     """Id of an earlier decision of the block that this one replaced; empty for none."""

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from itertools import chain, pairwise, zip_longest
+from itertools import chain, islice, pairwise, zip_longest
 from pathlib import Path
 
 from pastchats_memory.episodes import STOPPED, list_recorded
@@ -20,12 +20,11 @@ from pastchats_memory.model.episodes import Packet, PacketLine, PacketMoment
 from pastchats_memory.store import outcomes, task_rows, turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.text.commands import strip_surroundings
-from pastchats_memory.text.display import one_line
+from pastchats_memory.text.display import one_line, shorten_line
 from pastchats_memory.text.instruction import find_instruction
 from pastchats_memory.text.pasted import split_paste
 from pastchats_memory.text.shell import classify_check, is_editor, is_read_only
 from pastchats_memory.text.topics import is_small_talk
-from pastchats_memory.text.truncate import keep_head
 from pastchats_memory.views.packet import render_line, render_packet, render_section
 
 AFTER_COMPACTION = 4096
@@ -35,7 +34,7 @@ ON_RETURN = 600
 HANDOFF = 16_384
 """Bytes of the page for another agent."""
 MOST_TURNS = 200
-"""Turns that are read from each end of a conversation for a new session."""
+"""Turns that are read from each end of a conversation for a new session, and those that a section of a packet names."""
 LEAST_LINES = 5
 """Lines that fit into any of these budgets."""
 RESUME_BYTES = 32
@@ -63,12 +62,8 @@ def load_packet(database: Database, conversation_id: str, moment: PacketMoment) 
     project = max(rows, key=lambda row: (row.timestamp or "", row.id)).project
     rows = [row for row in rows if row.project == project]
     ending = outcomes.of_turn(database, rows[-1])
-    return build_packet(rows, list_tasks(database, conversation_id), moment, ending.outcome if ending else "unknown")
-
-
-def list_tasks(database: Database, conversation_id: str) -> list[StoredTask]:
-    """Return the stored todo list of a conversation."""
-    return task_rows.tasks(database, task_rows.find_of_conversation(database, conversation_id))
+    tasks = task_rows.of_conversation(database, conversation_id)
+    return build_packet(rows, tasks, moment, ending.outcome if ending else "unknown")
 
 
 def find_last_packet(database: Database, project: str, folder: Path, not_conversation: str | None) -> Packet | None:
@@ -128,7 +123,7 @@ def build_packet(
         _list_reads(rows),
         _list_answer(rows),
     )
-    in_turn = chain.from_iterable(zip_longest(*sections))
+    in_turn = chain.from_iterable(zip_longest(*(islice(section, MOST_TURNS) for section in sections)))
     last = rows[-1]
     return Packet(
         moment,
@@ -172,13 +167,7 @@ def shorten(text: str, width: int) -> str:
         if found.start() > width:
             break
         end = found.start()
-    return line[:end] if end else _cut(line, width)
-
-
-def _cut(text: str, width: int) -> str:
-    """Return the first words of a text that fit, on one line."""
-    line = one_line(text)
-    return line if len(line) <= width else f"{keep_head(line, width - 1).rstrip()}…"
+    return line[:end] if end else shorten_line(line, width)
 
 
 def _line(section: str, text: str, row: Item) -> PacketLine:
@@ -213,7 +202,7 @@ def _list_refusals(rows: Sequence[Item]) -> Iterator[PacketLine]:
         done.update(changed_files(row))
         if row.role != "tool" or not row.content.endswith(REFUSED):
             continue
-        call = _cut(row.content.removesuffix(REFUSED), COMMAND_WIDTH)
+        call = shorten_line(row.content.removesuffix(REFUSED), COMMAND_WIDTH)
         tool, _, subject = call.partition(" ")
         if following is not None and following.role == "user":
             yield _line("refused", f"{call}: {shorten(_own_words(following.content), LINE_WIDTH)}", following)
@@ -233,7 +222,9 @@ def _list_decisions(rows: Sequence[Item]) -> Iterator[PacketLine]:
     for before, row in reversed([*pairwise(rows)]):
         if _is_answer(row) and not before.content.endswith(REFUSED):
             for question, _, answer in (pair.partition("\n") for pair in row.content.split("\n\n")):
-                yield _line("decided", f"{_cut(question, RESULT_WIDTH)} {shorten(answer, LINE_WIDTH)}".strip(), row)
+                yield _line(
+                    "decided", f"{shorten_line(question, RESULT_WIDTH)} {shorten(answer, LINE_WIDTH)}".strip(), row
+                )
     for row in reversed(rows):
         if row.role == "user" and not _is_answer(row):
             for sentence in find_decisions(row.content) or find_rules(row.content):
@@ -268,9 +259,11 @@ def _list_commands(rows: Sequence[Item]) -> Iterator[PacketLine]:
         row = by_id[run.turn]
         result = _find_result(row, run.has_failed) if row.role == "tool" else ""
         text = ": ".join(filter(None, ("failed" if run.has_failed else "", result)))
-        yield _line("ran", f"$ {_cut(run.command, COMMAND_WIDTH)}" + (f" → {text}" if text else ""), row)
+        yield _line("ran", f"$ {shorten_line(run.command, COMMAND_WIDTH)}" + (f" → {text}" if text else ""), row)
     looks = {command: row for row in rows for command in shell_commands(row) if is_read_only(command)}
-    yield from (_line("ran", f"$ {_cut(command, COMMAND_WIDTH)}", row) for command, row in reversed(looks.items()))
+    yield from (
+        _line("ran", f"$ {shorten_line(command, COMMAND_WIDTH)}", row) for command, row in reversed(looks.items())
+    )
 
 
 def _find_kind(command: str) -> str:

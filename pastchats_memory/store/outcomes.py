@@ -92,6 +92,9 @@ UNANSWERED = "unanswered"
 LEAST_CONFIDENCE = 0.7
 """Confidence from which on an outcome is shown: the other signals are wrong too often."""
 
+MOST_COUNTED = 1000
+"""Episodes that are counted beyond those that are listed."""
+
 
 class Quotation(NamedTuple):
     """A quoted line of a stored turn."""
@@ -400,22 +403,27 @@ def tally(database: Database, project: str | None) -> list[Tally]:
 
 
 def by_signal(database: Database, filters: Filters, signal: str, most: int, *, among: bool) -> tuple[list[Ended], int]:
-    """Return the newest episodes with one of the filters' outcomes, and their number.
+    """Return the newest episodes with one of the filters' outcomes, and their number, counted up to MOST_COUNTED more.
 
     With `among`, the outcomes are those by this signal, else those by others. An episode with an unknown outcome and no
     signal must have an answer.
     """
     which = (
-        f"WHERE iif(o.confidence >= ?, o.verdict, 'unknown') IN {LISTED} AND (o.signal = ?) = ? "
+        "WHERE o.first_index = (SELECT max(i.first_index) FROM visible_outcomes i WHERE i.source_project = p.source_project "
+        "AND i.conversation_id = p.conversation_id AND i.first_index <= p.turn_index) AND o.prompt_id = p.id "
+        f"AND iif(o.confidence >= ?, o.verdict, 'unknown') IN {LISTED} AND (o.signal = ?) = ? "
         "AND p.role NOT IN ('assistant', 'tool') AND (o.signal != '' OR EXISTS ("
         "SELECT 1 FROM visible_prompts a WHERE a.source_project = o.source_project AND a.conversation_id = o.conversation_id "
         "AND a.turn_index BETWEEN o.first_index AND o.last_index AND a.role = 'assistant')) "
-        "AND ifnull(o.source_project = ?, 1)"
+        "AND ifnull(p.source_project = ?, 1)"
     )
     values = (LEAST_CONFIDENCE, bind_list(filters.outcomes), signal, among, filters.project)
-    order = "ORDER BY p.timestamp DESC, o.prompt_id DESC"
-    found = f"SELECT o.prompt_id FROM visible_outcomes o JOIN visible_prompts p ON p.id = o.prompt_id {which} {order}"
-    ids = [id_ for (id_,) in database.run(found, values)]
+    order = "ORDER BY p.timestamp DESC, p.id DESC"
+    found = (  # from the newest row on, so that a long history is not read whole
+        "SELECT o.prompt_id FROM visible_prompts p CROSS JOIN visible_outcomes o USING (source_project, conversation_id) "
+        f"{which} {order} LIMIT ?"
+    )
+    ids = [id_ for (id_,) in database.run(found, (*values, most + MOST_COUNTED))]
     newest = (bind_list(ids[:most]),)
     rows = database.run(f"{ENDED} WHERE o.prompt_id IN (SELECT value FROM json_each(?)) {order}", newest)
     return [_ended(row) for row in rows], len(ids)

@@ -145,13 +145,13 @@ def owner_of(database: Database, table: str, id_: int) -> int | None:
     return None if found is None else int(found)
 
 
-def find_of_conversation(database: Database, conversation_id: str) -> list[int]:
-    """Return ids of the tasks that a conversation worked on."""
+def of_conversation(database: Database, conversation_id: str) -> list[StoredTask]:
+    """Return the tasks that a conversation worked on, as its todo list."""
     statement = (
         "SELECT id FROM visible_tasks WHERE id IN (SELECT task_id FROM task_conversations WHERE conversation_id = ?) "
         "ORDER BY id"
     )
-    return database.column(statement, (conversation_id,))
+    return tasks(database, database.column(statement, (conversation_id,)))
 
 
 def project_of_conversation(database: Database, conversation_id: str) -> str | None:

@@ -198,11 +198,7 @@ def conversation_around(database: Database, item: Item, turns: int) -> list[Item
     """Return the item with up to `turns` turns on each side in its conversation; a note alone."""
     if item.conversation_id is None:
         return [item]
-    return _items(
-        database,
-        "p.conversation_id = ? AND p.source_project = ? AND p.turn_index BETWEEN ? AND ?",
-        (item.conversation_id, item.project, item.turn_index - turns, item.turn_index + turns),
-    )
+    return in_span(database, (item.project, item.conversation_id), item.turn_index - turns, item.turn_index + turns)
 
 
 def episode_turns(database: Database, item: Item, ending: Ending, reach: int) -> list[Item]:

@@ -98,7 +98,7 @@ class TaskMemory(TaskEditor):
 
     def list_of_conversation(self, conversation_id: str) -> list[StoredTask]:
         """Return the tasks that a conversation worked on."""
-        return task_rows.tasks(self._database, task_rows.find_of_conversation(self._database, conversation_id))
+        return task_rows.of_conversation(self._database, conversation_id)
 
     def list_projects(self) -> list[str]:
         """Return the projects that have visible tasks, sorted."""

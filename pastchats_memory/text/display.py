@@ -11,6 +11,7 @@ from functools import cache
 
 from pastchats_memory.text.data_file import read_words
 from pastchats_memory.text.lazy_pattern import LazyPattern, read_pattern
+from pastchats_memory.text.truncate import keep_head
 
 _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 without tab and line feed, C1
@@ -78,6 +79,12 @@ def escape_json(json_text: str, *, is_ascii_wanted: bool = False) -> str:
 def one_line(text: str) -> str:
     """Return the sanitised text on one line, with every run of blanks as one blank."""
     return " ".join(sanitise(text).split())
+
+
+def shorten_line(text: str, width: int) -> str:
+    """Return the first words of a text that fit, on one line."""
+    line = one_line(text)
+    return line if len(line) <= width else f"{keep_head(line, width - 1).rstrip()}…"
 
 
 def escape_name(text: str) -> str:

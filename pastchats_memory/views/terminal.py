@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from pastchats_memory.model import Hit, Hits
-from pastchats_memory.model.episodes import ShownItem, StandingLines
+from pastchats_memory.model.episodes import ShownItem
 from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line, sanitise
 from pastchats_memory.views import text
 
@@ -58,13 +58,13 @@ def _name_speaker(hit: Hit, outcome: str | None) -> str:
     return f"{hit.type} ({hit.task.status}){about}{title}"
 
 
-def list_items(items: Sequence[ShownItem], standing: StandingLines | None = None) -> str:
+def list_items(items: Sequence[ShownItem]) -> str:
     """List turns in full; the one that was asked for has its places, its outcome, and what git kept of its episode."""
     is_answered = any(shown.item.role == "assistant" for shown in items)
-    return "\n".join(_render_item(shown, standing, is_answered=is_answered) for shown in items) + "\n"
+    return "\n".join(_render_item(shown, is_answered=is_answered) for shown in items) + "\n"
 
 
-def _render_item(shown: ShownItem, standing: StandingLines | None, *, is_answered: bool) -> str:
+def _render_item(shown: ShownItem, *, is_answered: bool) -> str:
     item = shown.item
     mark = "▶" if shown.is_asked else " "
     facts = (item.shown_id, escape_name(item.role), escape_name(item.project), format_time(item.timestamp))
@@ -80,6 +80,6 @@ def _render_item(shown: ShownItem, standing: StandingLines | None, *, is_answere
         known = f"Outcome: {text.render_outcome(shown.outcome)}" if shown.outcome.is_known else ""
         if ended or known:
             lines.append("  " + ". ".join(filter(None, (ended, known))))
-        if standing:
-            lines.append(f"  Kept: {standing.lines:,} of {standing.added:,} added lines are in HEAD")
+        if shown.standing:
+            lines.append(f"  Kept: {shown.standing}")
     return "\n".join([*lines, *(f"    {line}" for line in sanitise(item.content).split("\n"))]) + "\n"

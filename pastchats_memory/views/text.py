@@ -215,9 +215,7 @@ def _note_evidence(memory: RecallEntry) -> str:
 def _note_commit(memory: RecallEntry) -> str:
     """Name the commit with the edits of the episode, the one that reverted it, and how many lines are still there."""
     reverted = f", reverted by {escape_name(memory.reverted_by)}" if memory.reverted_by else ""
-    standing = (
-        f" · {memory.standing.lines:,} of {memory.standing.added:,} added lines are in HEAD" if memory.standing else ""
-    )
+    standing = f" · {memory.standing}" if memory.standing else ""
     return (f" · committed {escape_name(memory.commit)}{reverted}" if memory.commit else "") + standing
 
 

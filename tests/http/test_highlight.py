@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pastchats_memory.http.page.highlight import mark_html, mark_words
+from pastchats_memory.http.page.highlight import mark_html
 from pastchats_memory.http.page.words import escape_text
 from pastchats_memory.views.page_markdown import render_html
 
@@ -25,7 +25,7 @@ from pastchats_memory.views.page_markdown import render_html
     ],
 )
 def test_forms_of_a_word_of_the_query_are_marked(text: str, query: str, marked: list[str]) -> None:
-    assert re.findall(r"<mark>(.*?)</mark>", mark_words(text, query)) == marked
+    assert re.findall(r"<mark>(.*?)</mark>", mark_html(escape_text(text), query, ())) == marked
 
 
 @given(st.text(), st.text(), st.text(min_size=1))

@@ -19,6 +19,12 @@ WIDTHS = (320, 375, 600, 768, 1024, 1280, 1920, 2560)
 SCHEMES = ("light", "dark")
 SERIOUS = ("serious", "critical")
 FOCUSED = "document.activeElement"
+SHIFT_WIDTHS = (390, 1024, 1440)
+SLOW = {"offline": False, "latency": 0, "downloadThroughput": 30_000, "uploadThroughput": -1}
+"""A network on which a page arrives in parts, as one that the server is slow to write."""
+NOTE_SHIFTS = """window.shifts = []; new PerformanceObserver((list) => {
+  for (const one of list.getEntries()) window.shifts.push([one.value, ...one.sources.map((source) => source.node?.outerHTML?.slice(0, 120))]);
+}).observe({ type: "layout-shift", buffered: true });"""
 AGE = re.compile(r"just now|\d+ (?:minute|hour)s? ago")
 """Words that change while a test runs."""
 
@@ -142,3 +148,16 @@ def test_the_focus_is_visible_wherever_it_is(visit: Visit, pages: list[str]) -> 
                 break  # past the last link
             style = page.evaluate(f"getComputedStyle({FOCUSED}).outlineStyle")
             assert style != "none", (address, page.evaluate(f"{FOCUSED}.outerHTML"))
+
+
+@pytest.mark.parametrize("width", SHIFT_WIDTHS)
+def test_nothing_moves_while_a_page_arrives_slowly(browser: Browser, site: Site, pages: list[str], width: int) -> None:
+    with visiting(browser, site, viewport={"width": width, "height": 900}) as visit:
+        visit.page.add_init_script(NOTE_SHIFTS)
+        visit.go("/page/settings")  # fetches the style sheet
+        slow = visit.page.context.new_cdp_session(visit.page)
+        slow.send("Network.emulateNetworkConditions", SLOW)
+        for address in dict.fromkeys(one.partition("?")[0] if "/tasks" in one else one for one in pages):
+            page = visit.go(address)
+            page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+            assert page.evaluate("window.shifts") == [], address

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from program import Program
+from served import browsing, serving
 
 OLD = "def run_pump(hour):\n    return hour < 4\n"
 NEW = "def run_pump(hour):\n    night = hour >= 22\n    return night or hour < 4\n"
@@ -226,4 +227,17 @@ def test_show_tells_how_many_lines_of_the_episode_are_kept(repository: Repositor
     shown = repository.program("show", str(found["id"])).stdout
     assert "Kept: 1 of 2 added lines are in HEAD" in shown
     elsewhere = Program(repository.program.home)
+    assert "Kept: 1 of 2 added lines are in HEAD" in elsewhere("show", str(found["id"])).stdout
+    asked, other = (one for one in elsewhere("show", str(found["id"]), "--json").results if one["role"] != "tool")
+    assert {str(one["standing"]) for one in (asked, other)} == {"None", str({"lines": 1, "added": 2})}
+    repository.folder.rename(repository.folder.with_name("moved"))
     assert "Kept:" not in elsewhere("show", str(found["id"])).stdout
+
+
+def test_the_page_of_a_conversation_tells_how_many_lines_are_kept(repository: Repository) -> None:
+    repository.write(NEW.replace("night or", "is_dry and night or"))
+    with serving(repository.program) as server, browsing(server) as client:
+        shown = client.get("/page/conversation", params={"id": "s"}).text
+        answer = server.get("/items/1").json()
+    assert "1 of 2 added lines are in HEAD" in shown
+    assert answer["results"][0]["standing"] == {"lines": 1, "added": 2}

@@ -139,15 +139,12 @@ def _drop_blank(fields: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {name: value for name, value in dict(fields).items() if value.strip()}
 
 
-def _respond_error(error: RequestError) -> Response:
+async def _answer_fault(_: Request, fault: Exception) -> Response:
+    error = translate_fault(fault)
     return respond(WebPage("error", {"message": error.message, "hint": error.hint}, error.status), "")
 
 
-async def _answer_fault(_: Request, fault: Exception) -> Response:
-    return _respond_error(translate_fault(fault))
-
-
-async def _answer_no_route(_: Request, fault: Exception) -> Response:
+async def _answer_no_route(request: Request, fault: Exception) -> Response:
     assert isinstance(fault, HTTPException)  # noqa: S101 - it is registered for these
     message = "there is no such page" if fault.status_code == 404 else "this page does not answer such a request"  # noqa: PLR2004 - HTTP's number
-    return _respond_error(RequestError(fault.status_code, "not_found", message, "Search for it instead."))
+    return await _answer_fault(request, RequestError(fault.status_code, "not_found", message, "Search for it instead."))

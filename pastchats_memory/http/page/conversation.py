@@ -7,17 +7,19 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from pastchats_memory.episodes import list_recorded
+from pastchats_memory.episodes.actions import changed_files
 from pastchats_memory.episodes.conversation import PART_TURNS, ConversationPart, EpisodePart
 from pastchats_memory.episodes.titles import find_title
 from pastchats_memory.http.answers import RequestError
 from pastchats_memory.http.page.answers import Download, PageRequest, Redirect, Reply, WebPage, make_url, require
 from pastchats_memory.http.page.highlight import SHOWN, mark_html
-from pastchats_memory.http.page.words import escape_text, shorten
+from pastchats_memory.http.page.words import escape_text
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import Item
 from pastchats_memory.model.ids import leads_to_task, number_of
 from pastchats_memory.store.outcomes import Ended, Quotation
 from pastchats_memory.store.turns import SubagentTurns
+from pastchats_memory.text.display import shorten_line
 from pastchats_memory.views.calls import show_call
 from pastchats_memory.views.code import render_code
 from pastchats_memory.views.document import (
@@ -134,6 +136,7 @@ def show_conversation(memory: Memory, request: PageRequest) -> WebPage:
     given, given_later = memory.count_given(part.id)
     links = {step: _link(part, part.number + step) for step in (-1, 1)}
     subagents = _place_subagents(part, items)
+    edited = {one.number: item for one in part.episodes for item in one.episode.turns if any(changed_files(item))}
     shown: dict[int, list[str]] = {}
     for quotation in (one for entry in part.outline if entry.ending.shown_by for one in entry.ending.evidence):
         shown.setdefault(quotation.id, []).append(quotation.text)  # the next message may show how an episode ended
@@ -148,6 +151,7 @@ def show_conversation(memory: Memory, request: PageRequest) -> WebPage:
             "given": given,
             "given_later": given_later,
             "episodes": [_show_episode(part, one, cited, query, subagents, shown) for one in part.episodes],
+            "kept": {number: memory.count_standing_lines_of(item) for number, item in edited.items()},
             "outline": list(_outline(part)),
             "tasks": memory.tasks.list_of_conversation(part.id),
             "previous": links[-1] if part.number > 1 else None,
@@ -177,7 +181,7 @@ def _link(part: ConversationPart, number: int) -> str:
 def _outline(part: ConversationPart) -> Iterator[OutlineEntry]:
     here = {one.number for one in part.episodes}
     for number, one in enumerate(part.outline, start=1):
-        title = shorten(find_title([one.text]) or one.text, OUTLINE_WIDTH)
+        title = shorten_line(find_title([one.text]) or one.text, OUTLINE_WIDTH)
         url = f"{_link(part, one.ending.first_index // PART_TURNS + 1)}#episode-{number}"
         shown_url = _link_shown(part, one.ending.evidence[-1]) if one.ending.shown_by else ""
         yield OutlineEntry(one, title, url, shown_url, number in here)

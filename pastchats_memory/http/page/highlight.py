@@ -6,7 +6,6 @@ from html import escape
 
 from markupsafe import Markup
 
-from pastchats_memory.http.page.words import escape_text
 from pastchats_memory.text.words import is_function_word
 
 _TAG = re.compile(r"(<[^>]*>)")
@@ -19,13 +18,8 @@ LONGEST_STEM = 4
 """Characters of a word that has no ending to remove."""
 
 
-def mark_words(text: str, query: str) -> Markup:
-    """Return a text as HTML in which words that begin like a word of the query are marked."""
-    return mark_html(escape_text(text), query, ())
-
-
 def mark_html(html: str, query: str, quotations: Sequence[str]) -> Markup:
-    """Return HTML of our own in which words of the query, and quotations within one element, are marked."""
+    """Return HTML of our own in which words that begin like one of the query, and quotations within one element, are marked."""
     words = re.findall(r"\w{2,}", query)
     wanted = {_stem(word) for word in words if not is_function_word(word.lower())} or set(map(_stem, words))
     quoted = [escape(quotation) for quotation in quotations if quotation.strip()]

@@ -17,8 +17,6 @@ EPISODES = 1500
 LESSONS = 25
 """Lessons on the page."""
 SPANS = (("today", "Today"), ("7d", "7 days"), ("30d", "30 days"), ("365d", "A year"), ("", "Everything"))
-
-
 EVERYTHING = "1970-01-01"
 """Beginning of a timeline without a span."""
 

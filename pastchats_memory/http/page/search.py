@@ -10,8 +10,8 @@ from markupsafe import Markup
 from pastchats_memory.fields import OUTCOMES
 from pastchats_memory.http.answers import RequestError
 from pastchats_memory.http.page.answers import PageRequest, WebPage, make_url
-from pastchats_memory.http.page.highlight import mark_html, mark_words
-from pastchats_memory.http.page.words import SPEAKERS, name_agent, name_outcome
+from pastchats_memory.http.page.highlight import mark_html
+from pastchats_memory.http.page.words import SPEAKERS, escape_text, name_agent, name_outcome
 from pastchats_memory.http.routes import LONGEST_QUERY
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import Hit
@@ -159,7 +159,7 @@ def _describe_hit(hit: Hit, query: str) -> HitLine:
     speaker = "Subagent" if _is_subagents(hit) else SPEAKERS.get(hit.role, hit.role)
     if hit.task is not None:
         return HitLine(make_url("/page/task", key=hit.id), _mark(hit.snippet, query), hit.type, why, hit)
-    text = mark_words(hit.snippet, query) if hit.role == "tool" else _mark(hit.snippet, query)
+    text = mark_html(escape_text(hit.snippet), query, ()) if hit.role == "tool" else _mark(hit.snippet, query)
     return HitLine(make_url("/page/turn", id=hit.id, query=query), text, speaker, why, hit)
 
 

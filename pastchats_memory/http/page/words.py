@@ -13,7 +13,7 @@ from pastchats_memory.episodes import list_recorded
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.formats.registry import load_format
 from pastchats_memory.model import TaskState
-from pastchats_memory.text.display import format_priority, format_time, one_line, remove_controls
+from pastchats_memory.text.display import format_priority, format_time, remove_controls, shorten_line
 from pastchats_memory.views.text import CITATION_NOTES
 
 CITATION_LABELS = {**CITATION_NOTES, "holds": "still there"}
@@ -43,12 +43,6 @@ def describe_age(timestamp: str | None, now: datetime | None = None) -> str:
     unit, noun = next(((unit, noun) for end, unit, noun in reversed(steps) if age < end), (timedelta(days=7), "week"))
     number = age // unit
     return f"{count(number, noun)} ago" if number else "just now"
-
-
-def shorten(text: str, width: int) -> str:
-    """Return a text on one line, with an ellipsis if it was longer."""
-    line = one_line(text)
-    return line if len(line) <= width else f"{line[: width - 1].rstrip()}…"
 
 
 @cache
@@ -94,7 +88,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "outcome": name_outcome,
     "priority": format_priority,
     "recorded": list_recorded,
-    "shorten": shorten,
+    "shorten": shorten_line,
     "speaker": lambda role: SPEAKERS.get(role, role),
     "status": name_status,
     "time": format_time,

@@ -102,7 +102,7 @@ class SheetBrief(View):
 class SheetsAnswer(NamedTuple):
     """Episodes to judge, the newest first."""
 
-    left: Annotated[int | None, "Number of further episodes; null if one was judged."]
+    left: Annotated[int | None, "Number of further episodes, up to 1,000; null if one was judged."]
     results: Annotated[Sequence[Sheet], As(list[SheetBrief])]
     warnings: AllWarnings
 

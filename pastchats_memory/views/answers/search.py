@@ -156,7 +156,9 @@ HOW = Listing("how/1", "Output of `how --json`.", Command, warnings=Warnings)
 class JudgeBody(NamedTuple):
     """Output of `judge --json`."""
 
-    left: Annotated[int | None, {"minimum": 0}, "Number of further episodes, if episodes are listed.", IF_ANY]
+    left: Annotated[
+        int | None, {"minimum": 0}, "Number of further episodes, up to 1,000, if episodes are listed.", IF_ANY
+    ]
     results: Sequence[Sheet]
     warnings: Warnings
 

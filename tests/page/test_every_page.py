@@ -20,6 +20,8 @@ SCHEMES = ("light", "dark")
 SERIOUS = ("serious", "critical")
 FOCUSED = "document.activeElement"
 SHIFT_WIDTHS = (390, 1024, 1440)
+LEAST_SHIFT = 0.01
+"""Share of the window that moves, times how far; a tenth of what people begin to see."""
 SLOW = {"offline": False, "latency": 0, "downloadThroughput": 30_000, "uploadThroughput": -1}
 """A network on which a page arrives in parts, as one that the server is slow to write."""
 NOTE_SHIFTS = """window.shifts = []; new PerformanceObserver((list) => {
@@ -160,4 +162,5 @@ def test_nothing_moves_while_a_page_arrives_slowly(browser: Browser, site: Site,
         for address in dict.fromkeys(one.partition("?")[0] if "/tasks" in one else one for one in pages):
             page = visit.go(address)
             page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-            assert page.evaluate("window.shifts") == [], address
+            shifts = page.evaluate("window.shifts")
+            assert sum(one[0] for one in shifts) < LEAST_SHIFT, (address, shifts)

@@ -20,8 +20,8 @@ ARCHIVES = frozenset({".zip", ".gz", ".zst", ".zstd"})
 ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 SMALL_SIZE = 16 * 1024 * 1024
 """Bytes that any file may unpack to."""
-MOST_DENSITY = 200
-"""Ratio to which a larger file may unpack. Transcripts pack to a fifth or a tenth, bombs to a thousandth."""
+MOST_DENSITY = 50
+"""Ratio to which a larger file may unpack. Of 24 large transcripts the densest packs to a thirteenth, bombs to a thousandth."""
 MOST_PARTS = 20_000
 """Parts of a gzip file. Each takes time, and bgzip makes one of 64 KiB."""
 AT_ONCE = 1 << 16

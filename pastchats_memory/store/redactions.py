@@ -139,8 +139,10 @@ def rewrite(database: Database, kind: Texts, key: tuple[Any, ...], values: Mappi
         other = database.value("SELECT id FROM sources WHERE path = ? AND id != ?", (values["path"], int(key[0])))
         if other is not None:  # another file has the same path after redaction: this one gets its occurrences
             database.run("UPDATE OR IGNORE sightings SET source_id = ? WHERE source_id = ?", (int(key[0]), other))
-    if kind.table == "tasks" and values.get("key"):
-        values["key"] = _free_key(database, int(key[0]), str(values["key"]))
+    if kind.table == "tasks":
+        values["passage"] = None  # as in `rewrite_turn`
+        if values.get("key"):
+            values["key"] = _free_key(database, int(key[0]), str(values["key"]))
     if kind.table == "task_comments":
         values["identity"] = _identity(database, int(key[0]), values)
     if kind.table == "project_folders" and REDACTED in str(values.get("folder")):
@@ -163,6 +165,8 @@ def rewrite_turn(
         database.run(f"UPDATE prompts SET {assignments} WHERE id = ?", (*values.values(), id_))
         return
     text_hash, model, vector = content
+    # The digest of lines with the secret would let it be guessed: the next run writes one of the redacted lines.
+    database.run("UPDATE sightings SET passage = NULL WHERE prompt_id = ?", (id_,))
     database.run(f"UPDATE prompts SET {assignments}, text_hash = ? WHERE id = ?", (*values.values(), text_hash, id_))
     set_vectors(database, model, {id_: vector})
 

@@ -50,7 +50,7 @@ def of_ratio(folder: Path) -> None:
 
 
 def of_ratio_beside_much(folder: Path) -> None:
-    zipped(folder / "a.zip", ("a.jsonl", BOMB), ("b.bin", os.urandom(len(BOMB) // 100)))
+    zipped(folder / "a.zip", ("a.jsonl", BOMB), ("b.bin", os.urandom(len(BOMB) // 20)))
 
 
 def nested(folder: Path) -> None:
@@ -85,6 +85,11 @@ def by_gzip(folder: Path) -> None:
     (folder / "a.jsonl.gz").write_bytes(gzip.compress(BOMB))
 
 
+def by_gzip_beside_a_hundredth_of_noise(folder: Path) -> None:
+    """Would take a minute a megabyte to read and to embed."""
+    (folder / "a.jsonl.gz").write_bytes(gzip.compress(BOMB) + gzip.compress(os.urandom(len(BOMB) // 100)))
+
+
 def by_gzip_of_empty_lines(folder: Path) -> None:
     """Would take seconds a megabyte to read line by line."""
     (folder / "a.jsonl.gz").write_bytes(gzip.compress(b"\n" * 40 * SMALL))
@@ -110,6 +115,7 @@ BOMBS: dict[Callable[[Path], None], str] = {
     of_lying_sizes: "damaged where it was packed",
     of_parts_that_overlap: "a zip archive that unpacks to far more than any transcript",
     by_gzip: "far more than any transcript",
+    by_gzip_beside_a_hundredth_of_noise: "far more than any transcript",
     by_gzip_of_empty_lines: "far more than any transcript",
     by_gzip_in_many_parts: "far more than any transcript",
     by_gzip_in_countless_parts: "more than 20,000 parts",

@@ -43,6 +43,26 @@ def test_a_secret_is_removed_from_sessions_before_and_after_the_one_that_shows_i
     )
 
 
+def test_no_digest_of_a_cited_line_lets_a_secret_be_guessed_that_was_found_later(tmp_path: Path) -> None:
+    def find_passages(secret: str, home: Path) -> list[tuple[str, bytes]]:
+        with Memory.open(home / "memory.db") as memory:
+            for number, text in enumerate(("user / {}", "The database password is {}.", "Which port has the kiln?")):
+                path = home / f"{number}.jsonl"
+                write_messages(path, ("user", text.format(secret)))
+                memory.index([path])
+        with open_database(home / "memory.db") as database:
+            return sorted(
+                database.run("SELECT p.content, s.passage FROM sightings s JOIN prompts p ON p.id = prompt_id")
+            )
+
+    homes = [tmp_path / name for name in ("one", "two")]
+    for home in homes:
+        home.mkdir()
+    first, second = map(find_passages, (PASSWORD, PASSWORD[::-1]), homes)
+    assert first == second
+    assert all(passage for _, passage in first)
+
+
 def test_a_secret_is_removed_from_other_files_of_the_same_run(program: Program) -> None:
     write_messages(program.home / "history" / "a.jsonl", *UNSHOWN)
     write_messages(program.home / "history" / "b.jsonl", SHOWN)

@@ -6,6 +6,7 @@
     python benchmarks/index.py unchanged [FILES]
     python benchmarks/index.py memory [--megabytes N]
     python benchmarks/index.py size [--turns N | FOLDER]
+    PYTHON benchmarks/index.py parts
 
 `speed` writes the same synthetic sessions into a fresh database in each round, beside a bare loop over their distinct texts. The
 loop hands each text to tokenizers and onnxruntime directly, on as many threads. `embed` measures the model alone, over words from a fixed list.
@@ -18,7 +19,8 @@ reader alone, `to parsing` how many times as long it takes as a bare parse of th
 the command over a session of half a gigabyte; its peak resident memory is what the system says when it has ended (`wait4`).
 
 `size` counts the bytes of database a turn by SQLite's dbstat; unused parts of pages count for the table they belong to. The
-database is the one that `speed.py cold` asks, as indexing left it, or a new one of the transcripts of a FOLDER.
+database is the one that `speed.py cold` asks, as indexing left it, or a new one of the transcripts of a FOLDER. `parts` lists the
+packages of the installation that PYTHON belongs to, without optional ones, by the files that they installed.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from importlib import metadata
 from pathlib import Path
 from typing import TypeVar
 
@@ -42,6 +45,8 @@ import apsw
 import corpus
 import numpy as np
 import timing
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from pastchats_memory import Memory
 from pastchats_memory.embed import Vector
@@ -444,6 +449,22 @@ def count_bytes(path: Path) -> None:
     print(f"{'all':30}{sum(sizes.values()) / turns:9.0f} bytes a turn{path.stat().st_size / 1e6:9.1f} MB")
 
 
+def measure_parts(_options: argparse.Namespace) -> None:
+    """List the packages of this installation, largest first."""
+    wanted, sizes = ["pastchats-memory"], {}
+    while wanted:
+        name = canonicalize_name(wanted.pop())
+        if name in sizes or not (found := next(iter(metadata.distributions(name=name)), None)):
+            continue
+        files = [Path(str(file.locate())) for file in found.files or ()]
+        sizes[name] = sum(file.stat().st_size for file in files if file.is_file())
+        needs = [Requirement(line) for line in found.requires or ()]
+        wanted += [need.name for need in needs if need.marker is None or need.marker.evaluate({"extra": ""})]
+    for name, size in sorted(sizes.items(), key=lambda row: -row[1]):
+        print(f"{name:30}{size / 1e6:9.1f} MB")
+    print(f"{f'all {len(sizes)}':30}{sum(sizes.values()) / 1e6:9.1f} MB")
+
+
 def measure_reading(options: argparse.Namespace) -> None:
     """Measure and print."""
     with tempfile.TemporaryDirectory() as folder:
@@ -477,6 +498,7 @@ def main() -> None:
     size.add_argument("folder", type=Path, nargs="?", help="real transcripts")
     size.add_argument("--turns", type=int, default=5_000, help="of the synthetic history, without a folder")
     size.set_defaults(measure=measure_size)
+    kinds.add_parser("parts").set_defaults(measure=measure_parts)
     options = parser.parse_args()
     print(timing.machine())
     options.measure(options)

@@ -45,6 +45,7 @@ def find_section(name: str, heading: str) -> str:
 
 def list_changes(version: str, owner: str, date: str) -> list[Change]:
     """Return all changes that lead to a version, whose first number decides how finished it is called."""
+    raw = f"https://raw.githubusercontent.com/{owner}/pastchats-memory/main"
     finished = "5 - Production/Stable" if int(version.partition(".")[0]) else "4 - Beta"
     return [
         ("pyproject.toml", f'\nversion = "{OLD}"\n', f'\nversion = "{version}"\n'),
@@ -57,11 +58,11 @@ def list_changes(version: str, owner: str, date: str) -> list[Change]:
         (
             "README.md",
             "$ pipx install .                   # or `uv tool install .`, in this folder (not on PyPI yet); without a Python: PASTCHATS_MEMORY_PACKAGE=. sh install.sh",
-            "$ pipx install pastchats-memory    # or `uv tool install pastchats-memory`; without a Python: sh install.sh",
+            f"$ curl -fsSL {raw}/install.sh | sh    # needs no Python; or pipx install pastchats-memory",
         ),
         ("README.md", "uvx --from . pastchats-memory", "uvx pastchats-memory"),
         ("README.md", "pipx install --force '.[picker]'", "pipx install --force 'pastchats-memory[picker]'"),
-        ("docs/quickstart.md", "The package is not on PyPI yet. In a copy of the repository:", "With a Python of your own:"),
+        ("docs/quickstart.md", "The package is not on PyPI yet. In a copy of the repository:", f"One line installs it for your account and needs no Python. Add `-s -- --dry-run` to see what it would do:\n\n```sh\ncurl -fsSL {raw}/install.sh | sh\n```\n\nOn Windows it is `irm {raw}/install.ps1 | iex`, in PowerShell. With a Python of your own:"),
         ("docs/quickstart.md", "\npipx install .\n", "\npipx install pastchats-memory\n"),
         ("docs/quickstart.md", "`uv tool install .` works as well, and `pip install .` in", "`uv tool install pastchats-memory` works as well, and `pip install pastchats-memory` in"),
         ("docs/quickstart.md", "uvx --from . pastchats-memory", "uvx pastchats-memory"),

@@ -45,6 +45,14 @@ def test_the_installer_refuses_an_unknown_argument(tmp_path: Path) -> None:
     assert (done.returncode, "unknown argument --dryrun" in done.stderr) == (2, True)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="a shell script")
+def test_an_installer_whose_download_broke_off_does_nothing(tmp_path: Path) -> None:
+    script = (REPOSITORY / "install.sh").read_text(encoding="utf-8").partition("uv=$HOME/.local/bin/uv\n  fi\n")[0]
+    done = run("/bin/sh", "-c", script, home=tmp_path)
+    assert done.returncode
+    assert done.stdout == ""
+
+
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 def test_the_wrapper_for_npm_names_uv_if_it_is_missing(tmp_path: Path) -> None:
     node = str(shutil.which("node"))

@@ -42,7 +42,9 @@ def test_a_workflow_pins_every_action_and_has_no_permission_by_default(workflow:
 def test_the_tests_run_on_three_systems_and_four_pythons() -> None:
     jobs = yaml.safe_load((REPOSITORY / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8"))["jobs"]
     pythons = ["3.11", "3.12", "3.13", "3.14"]
-    assert [job["strategy"]["matrix"]["python"] for job in jobs.values()] == [pythons] * 2
+    assert [jobs[name]["strategy"]["matrix"]["python"] for name in ("suite", "windows")] == [pythons] * 2
+    systems = ["ubuntu-latest", "macos-latest", "windows-latest"]
+    assert jobs["packages"]["strategy"]["matrix"]["system"] == systems
     assert jobs["suite"]["strategy"]["matrix"]["system"] == ["ubuntu-latest", "macos-latest"]
     assert jobs["windows"]["runs-on"] == "windows-latest"
     assert [f"Programming Language :: Python :: {version}" in PROJECT["classifiers"] for version in pythons] == [
@@ -55,7 +57,7 @@ def test_every_make_target_that_a_workflow_calls_exists() -> None:
     called = {
         name for file in WORKFLOWS for name in re.findall(r"make PYTHON=python ([\w-]+)", file.read_text("utf-8"))
     }
-    assert called == {"test", "lint", "lint-workflows", "docs", "release"}
+    assert called == {"test", "lint", "lint-workflows", "docs", "release", "check-plugins"}
     assert all(re.search(rf"^{name}:", makefile, re.MULTILINE) for name in called)
 
 

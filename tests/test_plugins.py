@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,7 @@ from pastchats_memory.hooks.install import targets
 
 PLUGINS = {"claude-code": "plugins/claude-code", "codex": "plugins/codex", "gemini": "plugins/gemini"}
 FILES = generate_packages.render_all()
+RAW_ADDRESS = re.compile(r"raw\.githubusercontent\.com/([^/]+)/pastchats-memory")
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -42,6 +44,8 @@ def test_the_address_of_the_repository_stands_in_one_file_only() -> None:
         *(REPOSITORY / "scripts").glob("*.py"),
     ]
     assert [path.name for path in hand_written if generate_packages.ADDRESS in path.read_text(encoding="utf-8")] == []
+    owners = {owner for path in hand_written for owner in RAW_ADDRESS.findall(path.read_text(encoding="utf-8"))}
+    assert owners <= {generate_packages.ADDRESS.rsplit("/", 2)[1], "{owner}"}
 
 
 def test_the_entry_of_the_registry_keeps_its_limits() -> None:

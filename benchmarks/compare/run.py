@@ -72,10 +72,12 @@ def install(tool: dict[str, str], work: Path) -> Path | None:
         return Path(found).parent.parent if found else None
     if not folder.exists():
         python = shutil.which(tool["python"]) or sys.executable
-        subprocess.run([python, "-m", "venv", str(folder)], check=True)
-        done = subprocess.run([str(folder / "bin/pip"), "-q", "install", *shlex.split(tool["install"])], check=False)
-        if done.returncode:
-            shutil.rmtree(folder)
+        steps = [
+            [python, "-m", "venv", str(folder)],
+            [str(folder / "bin/pip"), "-q", "install", *shlex.split(tool["install"])],
+        ]
+        if any(subprocess.run(step, check=False).returncode for step in steps):
+            shutil.rmtree(folder, ignore_errors=True)
             return None
     return folder
 

@@ -32,3 +32,7 @@ def test_a_process_is_measured_with_what_it_printed(tmp_path: Path) -> None:
     cost = run.measure({"ask": "sh -c 'echo {question}'"}, "ask", tmp_path, tmp_path, question="heredoc")
     assert (cost.text, cost.is_well) == ("heredoc\n", True)
     assert cost.megabytes > 0
+
+
+def test_a_tool_whose_environment_cannot_be_made_is_left_out(tmp_path: Path) -> None:
+    assert run.install({"name": "tool", "install": "tool", "python": "false", "index": "tool"}, tmp_path) is None

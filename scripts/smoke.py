@@ -21,7 +21,9 @@ from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 HISTORY = REPOSITORY / "fixtures" / "demo" / "history"
-INSTALLER = ["powershell", "-ExecutionPolicy", "Bypass", "-File", "install.ps1"] if os.name == "nt" else ["sh", "install.sh"]
+INSTALLER = (
+    ["powershell", "-ExecutionPolicy", "Bypass", "-File", "install.ps1"] if os.name == "nt" else ["sh", "install.sh"]
+)
 CLIENT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "smoke", "version": "1"}}
 INITIALIZE = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": CLIENT}
 
@@ -41,7 +43,9 @@ def install_packages(wheels: Path, folder: Path) -> str:
     environment = {**os.environ, "PASTCHATS_MEMORY_PACKAGE": str(wheel), "UV_FIND_LINKS": str(wheels)}
     environment |= {"UV_TOOL_DIR": str(folder / "tools"), "UV_TOOL_BIN_DIR": str(folder / "bin")}
     environment["PASTCHATS_MEMORY_DB"] = str(folder / "memory.db")
-    bundle = json.loads((REPOSITORY / "packaging/mcpb/manifest.json").read_text(encoding="utf-8"))["server"]["mcp_config"]
+    bundle = json.loads((REPOSITORY / "packaging/mcpb/manifest.json").read_text(encoding="utf-8"))["server"][
+        "mcp_config"
+    ]
     steps = (
         (INSTALLER, "", "Next:"),
         (["node", "packaging/npm/run.js", "--version"], "", version),

@@ -171,11 +171,17 @@ def _complete() -> int:
     return shell_complete(program, {}, "pastchats-memory", COMPLETION_VARIABLE, os.environ[COMPLETION_VARIABLE])
 
 
+def set_encoding(stream: TextIOWrapper, system: str) -> None:
+    """Let a stream take any text, in UTF-8 on Windows: agents do not read the code page that Python gives a pipe there."""
+    is_code_page = system == "win32" and "PYTHONIOENCODING" not in os.environ
+    stream.reconfigure(encoding="utf-8" if is_code_page else None, errors="backslashreplace")
+
+
 def _run(arguments: list[str]) -> int:
     sys.excepthook = _report_bug
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # None where the shell closed it
-            stream.reconfigure(errors="backslashreplace")
+            set_encoding(stream, sys.platform)
     try:
         arguments = arguments or _pick()
         with program.make_context("pastchats-memory", arguments) as context:

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import subprocess
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import apsw
@@ -14,6 +15,7 @@ from outcomes import error_of
 from program import IS_BARE, Program, write_messages
 from waiting import HANG_S
 
+from pastchats_memory.cli import set_encoding
 from pastchats_memory.errors import MemoryFault
 from pastchats_memory.files.faults import CAUSES, explain_os_error
 from pastchats_memory.store.probe import find_refusal
@@ -142,6 +144,21 @@ def test_a_path_that_is_no_file_is_explained(own_demo: Program, kind: str, comma
 def test_a_pipe_into_which_nobody_writes_holds_no_command_up(own_demo: Program, command: list[str]) -> None:
     os.mkfifo(own_demo.home / "pipe")
     assert own_demo(*command, "pipe").status in (0, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("system", "asked", "expected"),
+    [("win32", None, "utf-8"), ("win32", "cp1252", "cp1252"), ("linux", None, "cp1252")],
+)
+def test_a_pipe_on_windows_gets_utf_8_unless_another_encoding_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, system: str, asked: str | None, expected: str
+) -> None:
+    monkeypatch.delenv("PYTHONIOENCODING", raising=False)
+    if asked:
+        monkeypatch.setenv("PYTHONIOENCODING", asked)
+    stream = TextIOWrapper(BytesIO(), encoding="cp1252")
+    set_encoding(stream, system)
+    assert (stream.encoding, stream.errors) == (expected, "backslashreplace")
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii", "latin-1", "utf-16", "shift_jis", "cp437:strict", "utf-8"])

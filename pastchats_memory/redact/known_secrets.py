@@ -1,7 +1,7 @@
 """Recognise a value that was a secret once, wherever it stands in this memory, by a keyed hash.
 
-The hashes and their key lie in a file beside the database, which no backup, export or sync copies: a person with a copy
-of the database cannot try passwords against it. Each line has the hash of a value and its kind, in the order in which
+The hashes and their key lie in a file beside the database, which no backup, export or sync copies: a copy of the database
+has no hash of a password alone. Each line has the hash of a value and its kind, in the order in which
 they were learned. A later line for the same hash counts. The kind `common` says that the value stays, since it stands in
 too many rows to be a secret.
 """

@@ -19,16 +19,7 @@ from pastchats_memory.config import Config, load
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.errors import MemoryFault
 from pastchats_memory.files.folders import name_state
-from pastchats_memory.hooks import LONGEST_INPUT, respond
-from pastchats_memory.hooks.server_socket import (
-    AF_UNIX,
-    END,
-    FOLDER,
-    GREETING,
-    find_address,
-    name_machine,
-    sign_environment,
-)
+from pastchats_memory.hooks import LONGEST_INPUT, respond, server_socket
 from pastchats_memory.memory import Memory
 from pastchats_memory.memory.reconnecting import ReconnectingMemory
 
@@ -52,9 +43,9 @@ def listening(config: Config) -> Iterator[None]:
     """
     state = name_state(str(config.database))
     path = None
-    if state is not None and AF_UNIX is not None:
+    if state is not None and server_socket.AF_UNIX is not None:
         with suppress(OSError):
-            path = Path(state) / FOLDER / f"{name_machine()}{token_hex(8)}"
+            path = Path(state) / server_socket.FOLDER / f"{server_socket.name_machine()}{token_hex(8)}"
             listener = _open_socket(path)
             Thread(target=_accept, args=(listener, _Answerer(config)), daemon=True).start()
     try:
@@ -68,11 +59,11 @@ def listening(config: Config) -> Iterator[None]:
 def _open_socket(path: Path) -> socket.socket:
     """Return a socket that listens; it has its name only then. Raises OSError."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    listener = socket.socket(AF_UNIX or 0)
+    listener = socket.socket(server_socket.AF_UNIX or 0)
     opened = os.open(path.parent, os.O_RDONLY)
     try:
         unready = path.with_name(f"new-{path.name}")
-        listener.bind(find_address(opened, str(unready)))
+        listener.bind(server_socket.find_address(opened, str(unready)))
         unready.chmod(0o600)
         listener.listen(WAITING)
         unready.rename(path)
@@ -92,7 +83,7 @@ def _serve(connection: socket.socket, answerer: _Answerer) -> None:
     """Greet, and answer a request. Without END behind it, the hook takes nothing for an answer."""
     with connection, suppress(Exception):  # whatever it is: the hook logs it when it has the same fault
         connection.settimeout(READ_S)
-        connection.sendall(GREETING)
+        connection.sendall(server_socket.GREETING)
         answerer.answer(_read_request(connection), connection)
     with suppress(MemoryFault):  # the next search explains it
         PackagedEmbedder().load()  # no hook of a session has to wait for it then
@@ -117,16 +108,16 @@ class _Answerer:
 
     def answer(self, request: bytes, connection: socket.socket) -> None:
         """Send the answer to a request of this configuration and database; nothing for any other. Raises Exception."""
-        *fields, body = request.split(END, FIELDS)
+        *fields, body = request.split(server_socket.END, FIELDS)
         signed, folder, database, agent, event = (os.fsdecode(field) for field in fields)
         named = database or None
-        if signed != sign_environment() or load(named).database.absolute() != self._database:
+        if signed != server_socket.sign_environment() or load(named).database.absolute() != self._database:
             return
         given = []
 
         def give(work: Work) -> bytes:
             given.append(work())
-            connection.sendall(given[0] + END)
+            connection.sendall(given[0] + server_socket.END)
             return given[0]
 
         if self._turn.acquire(timeout=TURN_S):
@@ -135,7 +126,7 @@ class _Answerer:
             finally:
                 self._turn.release()
             if not given:
-                connection.sendall(END)
+                connection.sendall(server_socket.END)
 
     @contextmanager
     def _open(self, config: Config) -> Iterator[Memory]:

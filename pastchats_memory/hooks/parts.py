@@ -9,15 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from pastchats_memory.errors import MemoryFault
-from pastchats_memory.hooks.install import (
-    SKILL,
-    SettingsChange,
-    find_agents,
-    plan_install,
-    plan_uninstall,
-    targets,
-    write,
-)
+from pastchats_memory.hooks import install
 from pastchats_memory.hooks.servers import plan_server, plan_server_removal, record_name
 
 
@@ -30,24 +22,24 @@ class AgentPart:
     """`hooks`, `skills` or `server`."""
     record: str
     """The name under which it is recorded."""
-    plan: Callable[[], list[SettingsChange]]
+    plan: Callable[[], list[install.SettingsChange]]
     """Return the changes that are needed now; none if it is in place."""
-    changes: list[SettingsChange] = field(default_factory=list)
+    changes: list[install.SettingsChange] = field(default_factory=list)
     fault: MemoryFault | None = None
     """Why it cannot be added."""
 
     def apply(self, state: Path, *, is_install: bool) -> None:
         """Make the changes. Earlier parts may have changed the same files, so they are planned anew."""
-        write(self.record, self.plan(), state, is_install=is_install)
+        install.write(self.record, self.plan(), state, is_install=is_install)
 
 
 def list_parts(database: str | None, state: Path) -> list[AgentPart]:
     """Return every part of each agent on this machine, those in place too. Raises UsageFault without a home folder."""
     parts = []
-    for agent in find_agents():
-        kinds = ["hooks", "skills"] if targets()[agent].skills else ["hooks"]
+    for agent in install.find_agents():
+        kinds = ["hooks", "skills"] if install.targets()[agent].skills else ["hooks"]
         parts += [_planned(agent, kind, agent, partial(_plan_kind, agent, kind, database, state)) for kind in kinds]
-        if targets()[agent].servers:
+        if install.targets()[agent].servers:
             parts.append(_planned(agent, "server", record_name(agent), partial(plan_server, agent, database, state)))
     return parts
 
@@ -55,10 +47,10 @@ def list_parts(database: str | None, state: Path) -> list[AgentPart]:
 def list_removals(state: Path) -> list[AgentPart]:
     """Return what there is to remove, the newest part of a file first."""
     parts = []
-    for agent in targets():
+    for agent in install.targets():
         for kind, record, plan in (
             ("server", record_name(agent), plan_server_removal),
-            ("hooks", agent, plan_uninstall),
+            ("hooks", agent, install.plan_uninstall),
         ):
             part = _planned(agent, kind, record, partial(plan, agent, state))
             if part.changes or part.fault:
@@ -66,13 +58,12 @@ def list_removals(state: Path) -> list[AgentPart]:
     return parts
 
 
-def _plan_kind(agent: str, kind: str, database: str | None, state: Path) -> list[SettingsChange]:
-    """Return the changes of the hooks or of the skills of an agent."""
-    changes = plan_install(agent, database, state)
-    return [change for change in changes if (change.path.name == SKILL) == (kind == "skills")]
+def _plan_kind(agent: str, kind: str, database: str | None, state: Path) -> list[install.SettingsChange]:
+    changes = install.plan_install(agent, database, state)
+    return [change for change in changes if (change.path.name == install.SKILL) == (kind == "skills")]
 
 
-def _planned(agent: str, kind: str, record: str, plan: Callable[[], list[SettingsChange]]) -> AgentPart:
+def _planned(agent: str, kind: str, record: str, plan: Callable[[], list[install.SettingsChange]]) -> AgentPart:
     try:
         return AgentPart(agent, kind, record, plan, plan())
     except MemoryFault as fault:

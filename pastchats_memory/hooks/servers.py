@@ -17,29 +17,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.hooks.install import (
-    COMMAND,
-    SettingsChange,
-    database_options,
-    explain_os_errors,
-    lasting_command,
-    list_pieces,
-    missing_folders,
-    read_records,
-    read_settings,
-    removal,
-    split_mark,
-    targets,
-    with_home,
-)
-from pastchats_memory.hooks.jsonc import (
-    Edited,
-    find_member,
-    with_member,
-    without_inserted,
-    without_member,
-    without_pieces,
-)
+from pastchats_memory.hooks import install, jsonc
 
 JSON_PARENT, TOML_PARENT = "mcpServers", "mcp_servers"
 _OWN_TABLE = re.compile(rf"^[ \t]*\[[ \t]*[\"']?{TOML_PARENT}[\"']?[ \t]*\]", re.MULTILINE)
@@ -51,10 +29,10 @@ def record_name(target: str) -> str:
     return f"{target} mcp"
 
 
-@explain_os_errors()
+@install.explain_os_errors()
 def plan_server(
     target: str, database: str | None, state: Path, environment: Mapping[str, str] = os.environ
-) -> list[SettingsChange]:
+) -> list[install.SettingsChange]:
     """Return what adding the server to an agent would change, and write nothing.
 
     A server of our name that the user has added stays.
@@ -63,40 +41,46 @@ def plan_server(
         UsageFault: the file is not understood, this program lies in a cache, or the program of the user's server is gone.
         MemoryFault: the file cannot be read.
     """
-    agent = targets()[target]
+    agent = install.targets()[target]
     if agent.servers is None:
         return []
-    path = Path(agent.servers(with_home(environment)))
-    before = read_settings(path)
-    pieces = list_pieces(record_name(target), state).get(str(path), ())
+    path = Path(agent.servers(install.with_home(environment)))
+    before = install.read_settings(path)
+    pieces = install.list_pieces(record_name(target), state).get(str(path), ())
     present = _find_entry(path, before)
     if present is not None and not pieces:
         if "command" in present and not _is_program_there(present):
-            message = f"{path} has a server `{COMMAND}` that `setup` did not add, and its program is gone"
+            message = f"{path} has a server `{install.COMMAND}` that `setup` did not add, and its program is gone"
             raise UsageFault(message, "It stays as it is. Mend or remove it, and run `setup` again.")
         return []
-    entry = agent.server([*lasting_command(), "mcp", *database_options(database)])
+    entry = agent.server([*install.lasting_command(), "mcp", *install.database_options(database)])
     if present is not None and entry.items() <= present.items():
         return []
     edited = _edit(path, before or "", {**(present or {}), **entry}, pieces)
-    return [SettingsChange(path, before, edited.text, "the MCP server", edited.pieces, missing_folders(path))]
+    return [
+        install.SettingsChange(
+            path, before, edited.text, "the MCP server", edited.pieces, install.missing_folders(path)
+        )
+    ]
 
 
-@explain_os_errors()
-def plan_server_removal(target: str, state: Path) -> list[SettingsChange]:
+@install.explain_os_errors()
+def plan_server_removal(target: str, state: Path) -> list[install.SettingsChange]:
     """Return what removing the server that we added would change, and write nothing."""
     return [
-        removal(record, before, _without_entry(Path(record["path"]), before, record["pieces"]), "the MCP server")
+        install.removal(
+            record, before, _without_entry(Path(record["path"]), before, record["pieces"]), "the MCP server"
+        )
         for record, before, _ in _find_recorded(target, state)
     ]
 
 
-@explain_os_errors()
+@install.explain_os_errors()
 def find_broken_servers(state: Path) -> list[tuple[str, str]]:
     """Return each agent whose server calls a program that is gone, with the program."""
     return [
         (target, str(entry.get("command")))
-        for target in targets()
+        for target in install.targets()
         for _, _, entry in _find_recorded(target, state)
         if not _is_program_there(entry)
     ]
@@ -104,9 +88,9 @@ def find_broken_servers(state: Path) -> list[tuple[str, str]]:
 
 def _find_recorded(target: str, state: Path) -> Iterator[tuple[dict[str, Any], str, dict[str, Any]]]:
     """Yield the record, the text and our entry of each file with a server that we added."""
-    for record in read_records(state).get(record_name(target), []):
+    for record in install.read_records(state).get(record_name(target), []):
         path = Path(record["path"])
-        text = read_settings(path)
+        text = install.read_settings(path)
         entry = _find_entry(path, text)
         if text is not None and entry is not None:
             yield record, text, entry
@@ -118,30 +102,29 @@ def _is_program_there(entry: Mapping[str, Any]) -> bool:
 
 
 def _find_entry(path: Path, text: str | None) -> dict[str, Any] | None:
-    """Return our entry in the text of a settings file, or None."""
-    _, text = split_mark(text)
+    _, text = install.split_mark(text)
     try:
         if path.suffix == ".toml":
             servers = tomllib.loads(text).get(TOML_PARENT, {})
-            entry = servers.get(COMMAND) if isinstance(servers, dict) else None
+            entry = servers.get(install.COMMAND) if isinstance(servers, dict) else None
         else:
-            entry = find_member(text, JSON_PARENT, COMMAND)
+            entry = jsonc.find_member(text, JSON_PARENT, install.COMMAND)
     except (UsageFault, tomllib.TOMLDecodeError) as fault:
         raise UsageFault(f"{path}: {fault}", "Mend the file, or add the server by hand.") from fault
     return entry if isinstance(entry, dict) else None
 
 
-def _edit(path: Path, text: str, entry: dict[str, Any], pieces: Sequence[str]) -> Edited:
+def _edit(path: Path, text: str, entry: dict[str, Any], pieces: Sequence[str]) -> jsonc.Edited:
     """Return the text with our entry, in place of an earlier one."""
-    mark, text = split_mark(text)
+    mark, text = install.split_mark(text)
     if path.suffix != ".toml":
-        edited = with_member(text, JSON_PARENT, COMMAND, entry, pieces)
-        return Edited(mark + edited.text, edited.pieces)
+        edited = jsonc.with_member(text, JSON_PARENT, install.COMMAND, entry, pieces)
+        return jsonc.Edited(mark + edited.text, edited.pieces)
     base = _without_table(text, pieces)
     lines = [
         "" if not base or base.endswith("\n") else "\n",
         "\n" if base.strip() else "",
-        f"[{TOML_PARENT}.{COMMAND}]\n",
+        f"[{TOML_PARENT}.{install.COMMAND}]\n",
     ]
     lines += [f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in entry.items()]
     piece = "".join(lines)
@@ -150,14 +133,16 @@ def _edit(path: Path, text: str, entry: dict[str, Any], pieces: Sequence[str]) -
         tomllib.loads(base + piece)
     except tomllib.TOMLDecodeError as fault:
         raise UsageFault(f"{path}: {fault}", "Add the server by hand, as the help of the agent shows.") from fault
-    return Edited(mark + base + piece, (piece,))
+    return jsonc.Edited(mark + base + piece, (piece,))
 
 
 def _without_entry(path: Path, text: str, pieces: Sequence[str]) -> str:
-    mark, text = split_mark(text)
+    mark, text = install.split_mark(text)
     if path.suffix == ".toml":
         return mark + _without_table(text, pieces)
-    return mark + without_inserted(text, pieces, lambda text: without_member(text, JSON_PARENT, COMMAND))
+    return mark + jsonc.without_inserted(
+        text, pieces, lambda text: jsonc.without_member(text, JSON_PARENT, install.COMMAND)
+    )
 
 
 def _without_table(text: str, pieces: Sequence[str]) -> str:
@@ -167,19 +152,18 @@ def _without_table(text: str, pieces: Sequence[str]) -> str:
     except TOMLKitError as fault:
         raise UsageFault(f"it is not TOML: {fault}", "Mend the file, or edit the server by hand.") from fault
     servers = wanted.get(TOML_PARENT)
-    if servers is None or COMMAND not in servers:
+    if servers is None or install.COMMAND not in servers:
         return text
-    del servers[COMMAND]
+    del servers[install.COMMAND]
     if not servers and not _OWN_TABLE.search(text):
         del wanted[TOML_PARENT]
-    restored = without_pieces(text, pieces)
+    restored = jsonc.without_pieces(text, pieces)
     if restored is not None and _parse(restored) == wanted.unwrap():
         return restored
     return tomlkit.dumps(wanted)
 
 
 def _parse(text: str) -> dict[str, Any] | None:
-    """Return the values of TOML; None for another text."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError:

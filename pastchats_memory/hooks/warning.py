@@ -12,14 +12,7 @@ from pathlib import Path
 from pastchats_memory.config import load, private_among
 from pastchats_memory.episodes.known_failures import KnownFailure, PlannedCommand, PlannedEdit, find_after, find_before
 from pastchats_memory.files.project import project_at
-from pastchats_memory.formats.base.tools import (
-    ToolCall,
-    has_failed,
-    parse_call,
-    parse_printed,
-    parse_result,
-    split_exit_code,
-)
+from pastchats_memory.formats.base import tools
 from pastchats_memory.formats.base.values import mapping_of, text_of
 from pastchats_memory.hooks import session
 from pastchats_memory.hooks.event import HookEvent
@@ -49,7 +42,7 @@ def warn(event: HookEvent, database: str | None) -> str | None:
 
 def name_cure(event: HookEvent, database: str | None) -> str | None:
     """Return the cure of the error that an event reports; None if there is no error, or no cure is known."""
-    call = parse_call(event.tool, event.arguments, folder=event.cwd or "")
+    call = tools.parse_call(event.tool, event.arguments, folder=event.cwd or "")
     result = utf8(read_error(event, call))
     project = utf8(project_at(event.cwd)) if event.cwd else ""
 
@@ -59,18 +52,18 @@ def name_cure(event: HookEvent, database: str | None) -> str | None:
     return _answer(event, database, find) if result else None
 
 
-def read_error(event: HookEvent, call: ToolCall) -> str:
+def read_error(event: HookEvent, call: tools.ToolCall) -> str:
     """Return the result of a command that failed, or what it wrote to its error channel; empty for any other."""
     if not call.command or event.error:
         return clean(event.error) if call.command else ""
     fields = mapping_of(event.response)
     error = text_of(fields.get("error")) or text_of(mapping_of(fields.get("error")).get("message"))
     if {"stdout", "stderr", "output", "exit_code", "exitCode"} & fields.keys():
-        result = parse_printed(fields)
+        result = tools.parse_printed(fields)
     else:
-        result = parse_result(fields.get("llmContent") or event.response)
-        result = split_exit_code(result.text, _EXIT_LINE, failed=result.failed)
-    if error or has_failed(call, result):
+        result = tools.parse_result(fields.get("llmContent") or event.response)
+        result = tools.split_exit_code(result.text, _EXIT_LINE, failed=result.failed)
+    if error or tools.has_failed(call, result):
         return clean(result.text or error)
     return clean(text_of(fields.get("stderr")))
 
@@ -109,7 +102,7 @@ def _hide_private(database: Database, project: str) -> Database:
 
 def _find_actions(event: HookEvent, project: str) -> list[PlannedCommand | PlannedEdit]:
     """Return what the call is about to do: a command, or changes of files."""
-    call = parse_call(event.tool, event.arguments, folder=event.cwd or "")
+    call = tools.parse_call(event.tool, event.arguments, folder=event.cwd or "")
     if call.command:
         return [PlannedCommand(utf8(call.command), project, is_outside=call.is_outside)]
     files = utf8(call.label).partition(" ")[2].split(", ")

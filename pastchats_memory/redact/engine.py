@@ -11,17 +11,9 @@ from typing import Generic, TypeVar
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
+from pastchats_memory.redact import decoding
 from pastchats_memory.redact.columns import COLUMNS
 from pastchats_memory.redact.commands import GRAMMARS, MANIFESTS
-from pastchats_memory.redact.decoding import (
-    decode_base64,
-    drop_invisible,
-    find_long_runs,
-    has_invisible,
-    join_wrapped_tokens,
-    replace_typography,
-    unescape_lines,
-)
 from pastchats_memory.redact.random_runs import find_in_long_runs, find_whole_runs
 from pastchats_memory.redact.rules import Finder, Rule, ScannedText, Secret, load_rules
 from pastchats_memory.redact.secret_names import FOREIGN_NAMES, NAMES, NAMING_PHRASES
@@ -89,15 +81,15 @@ def find_secrets(text: str, depth: int = 0) -> list[Secret]:
     within the other.
     """
     if not text.isascii():
-        text = replace_typography(text)
+        text = decoding.replace_typography(text)
     letters = text.encode("latin-1", "replace")
     secrets = _find_at_keywords(text, letters)
-    runs = find_long_runs(letters)
+    runs = decoding.find_long_runs(letters)
     if runs:
         secrets += find_in_long_runs(text, letters, runs[0])
         secrets += find_whole_runs(text, runs)
     if "\n" in text:
-        for view in join_wrapped_tokens(text):
+        for view in decoding.join_wrapped_tokens(text):
             secrets += map(view.place_in_original, find_tokens(view.text))
     if depth < DEEPEST:
         secrets += _find_encoded(text, runs, depth + 1)
@@ -140,11 +132,11 @@ def _lower_in_place(text: str) -> str:
 
 def _find_encoded(text: str, runs: list[int], depth: int) -> Iterator[Secret]:
     """Find secrets in the URLs, HTML, JSON and terminal output of a text, and in its runs of base64."""
-    for view in unescape_lines(text):
+    for view in decoding.unescape_lines(text):
         yield from map(view.place_in_original, find_secrets(view.text, depth))
-    if has_invisible(text):
-        view = drop_invisible(text)
+    if decoding.has_invisible(text):
+        view = decoding.drop_invisible(text)
         yield from map(view.place_in_original, find_secrets(view.text, depth))
-    for start, end, decoded in decode_base64(text, runs):
+    for start, end, decoded in decoding.decode_base64(text, runs):
         for secret in find_secrets(decoded, depth):
             yield Secret(start, end, secret.kind, secret.rank)

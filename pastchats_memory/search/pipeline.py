@@ -16,19 +16,11 @@ from pastchats_memory.embed import Embedder, Vector, is_unlearnt, is_unread
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
 from pastchats_memory.model import Hit, Hits, Item, TaskText
+from pastchats_memory.search import lexical
 from pastchats_memory.search import rank as ranking
 from pastchats_memory.search.background import BackgroundCall
 from pastchats_memory.search.candidates import order_by_evidence, order_by_words
 from pastchats_memory.search.hits import Fit, add_snippet, build_hit
-from pastchats_memory.search.lexical import (
-    Matches,
-    Terms,
-    find_matches,
-    matched_weight,
-    named_weight,
-    top_rows,
-    weigh_terms,
-)
 from pastchats_memory.search.missing_rows import describe_running, explain_empty
 from pastchats_memory.search.query import query_text
 from pastchats_memory.search.request import EVEN_BALANCE, MOST_HITS, Request
@@ -85,7 +77,7 @@ def _find_ceiling(model: str, text: str) -> float:
 
 def search_with_terms(
     database: Database, embedder: Embedder, request: Request, rerank_texts: Rerank | None = None
-) -> tuple[Hits, Terms]:
+) -> tuple[Hits, lexical.Terms]:
     """Return the hits of a request without snippets, and the terms of its question.
 
     `recall` looks at many more hits than it shows, and the snippet of a long text takes milliseconds. Raises
@@ -99,9 +91,9 @@ def search_with_terms(
     request = replace(request, filters=time.filters)
     passing = None if embedding is None else vectors.passing_ids(database, request.filters)
     candidates = None if embedding is None else _start_candidates(database, request, embedding, passing)
-    terms = weigh_terms(database, question)
-    matches = find_matches(database, terms, request.filters, passing)
-    by_words = top_rows(database, matches, max(request.last, DEPTH))  # while the question is embedded
+    terms = lexical.weigh_terms(database, question)
+    matches = lexical.find_matches(database, terms, request.filters, passing)
+    by_words = lexical.top_rows(database, matches, max(request.last, DEPTH))  # while the question is embedded
     warnings = [*time.warnings, *describe_running(database)]
     query_vector: _QueryVector | None = None
     if embedding is not None:
@@ -141,7 +133,7 @@ def _start_candidates(
 def _rank_rows(
     database: Database,
     request: Request,
-    matches: Matches,
+    matches: lexical.Matches,
     by_words: Sequence[int],
     query_vector: _QueryVector | None,
     time: QueryTime,
@@ -167,14 +159,14 @@ def _rank_rows(
     if len(fused) >= last:
         return fused
     further = {
-        ranking.WORDS: top_rows(database, matches, MOST_HITS),
+        ranking.WORDS: lexical.top_rows(database, matches, MOST_HITS),
         ranking.MEANING: _find_nearest(database, request, matches, query_vector, MOST_HITS),
     }
     return ranking.extend(fused, further, ranking.list_weights(request.meaning))
 
 
 def _find_nearest(
-    database: Database, request: Request, matches: Matches, query_vector: _QueryVector, k: int
+    database: Database, request: Request, matches: lexical.Matches, query_vector: _QueryVector, k: int
 ) -> list[int]:
     """Return the ids of the k rows nearest to the question, best first; a task counts by its nearest aspect."""
     candidates = None if query_vector.candidates is None else query_vector.candidates.result()
@@ -198,7 +190,7 @@ def _build_page(
     database: Database,
     request: Request,
     ranked: Sequence[ranking.Ranked],
-    matches: Matches,
+    matches: lexical.Matches,
     query_vector: _QueryVector | None,
 ) -> tuple[Hit, ...]:
     """Return the hits of the requested page of those that pass the request's thresholds."""
@@ -210,7 +202,7 @@ def _build_page(
     shown = window[last - request.limit : last]
     rows = _load_rows(database, [row.id for row in shown])
     first = last - request.limit + 1
-    named = named_weight(matches, request.names, np.array([row.id for row in shown], dtype=np.int64)).tolist()
+    named = lexical.named_weight(matches, request.names, np.array([row.id for row in shown], dtype=np.int64)).tolist()
     return tuple(
         build_hit(rows[row.id], row, rank, fits.get(row.id), worth)
         for rank, (row, worth) in enumerate(zip(shown, named, strict=True), start=first)
@@ -223,7 +215,7 @@ def _load_rows(database: Database, ids: Sequence[int]) -> dict[int, Item | TaskT
 
 
 def _measure_fits(
-    database: Database, ids: Sequence[int], matches: Matches, query_vector: _QueryVector
+    database: Database, ids: Sequence[int], matches: lexical.Matches, query_vector: _QueryVector
 ) -> dict[int, Fit]:
     """Return cosine and relevance by id, for a task of its nearest aspect; empty if no row has a vector.
 
@@ -239,7 +231,7 @@ def _measure_fits(
     if not similarities:
         return {}
     usual = float(np.mean(list(similarities.values())))
-    weight = matched_weight(matches, np.array(ids, dtype=np.int64))
+    weight = lexical.matched_weight(matches, np.array(ids, dtype=np.int64))
     near = np.array([similarities.get(id_, usual) for id_ in ids])
     near = np.minimum(near, query_vector.ceiling + ranking.WORD_MATCH * weight)
     relevant = ranking.relevance(near, weight, matches.searched).tolist()

@@ -6,18 +6,11 @@ from typing import Annotated, Literal, NamedTuple
 
 from pastchats_memory.embed import Embedder, is_unread
 from pastchats_memory.embed.session import ModelSession
+from pastchats_memory.episodes import threads
 from pastchats_memory.episodes.actions import actions_of
 from pastchats_memory.episodes.load import load_episode
 from pastchats_memory.episodes.problems import MIN_SHARED_WORDS, extract_subject, has_different_name, is_same_problem
 from pastchats_memory.episodes.refutation import SIGNAL
-from pastchats_memory.episodes.threads import (
-    ThreadEpisode,
-    build_thread,
-    cite_attempts,
-    describe_attempt,
-    find_superseding,
-    load_attempt,
-)
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.fields import As, At, Flat, Shown, View, shown_as
 from pastchats_memory.model import RESOLVED, Filters, Hit, Item, StoredTask
@@ -138,7 +131,7 @@ def check_prior_work(
     if work.verdict == "new" and (end := _find_end_of_thread(database, task_query.text, related)):
         reason = f"A conversation asked for it, outcome {end.outcome}: id {end.id}."
         work = PriorWork("asked_before", reason, work.results[: MAX_RESULTS - 1], (end,))
-    cited = cite_attempts(database, work.episodes)
+    cited = threads.cite_attempts(database, work.episodes)
     return replace(work, episodes=tuple(cited[attempt.id] for attempt in work.episodes), warnings=session.warnings)
 
 
@@ -164,8 +157,8 @@ def find_similar_episodes(
         turns, ending = load_episode(database, item)
         later = None
         if ending.outcome in (*FAILURES, "stopped"):
-            later = _find_later_success(database, build_thread(database, turns, ending, related), ending)
-        own = describe_attempt(item, ending, turns)
+            later = _find_later_success(database, threads.build_thread(database, turns, ending, related), ending)
+        own = threads.describe_attempt(item, ending, turns)
         is_done = ending.is_answered and _is_done(database, item, turns, ending)
         later = later or _find_reported_success(database, item, ending, topic)
         episode = PriorEpisode(
@@ -173,7 +166,7 @@ def find_similar_episodes(
             is_same=match.is_duplicate and is_same_problem(query.text, item.content),
             is_done=is_done,
             later_success=later,
-            superseded_by=find_superseding(database, turns, related),
+            superseded_by=threads.find_superseding(database, turns, related),
             refuted_by=None if later else _load_refutation(database, ending),
         )
         found.append((match.score, episode))
@@ -191,11 +184,11 @@ def _find_end_of_thread(database: Database, query: str, related: Sequence[Hit]) 
             continue
         (item,) = turn_rows.items(database, [int(hit.id)])
         turns, ending = load_episode(database, item)
-        thread = build_thread(database, turns, ending, related)
+        thread = threads.build_thread(database, turns, ending, related)
         named = words.find_stems("\n".join(one.request for one in thread))
         if len(topic - named) <= MAX_UNNAMED * len(topic):
             last = next((one for one in reversed(thread) if one.answers), thread[-1])
-            return describe_attempt(last.item, last.ending, last.turns)
+            return threads.describe_attempt(last.item, last.ending, last.turns)
     return None
 
 
@@ -216,14 +209,14 @@ def _is_done(database: Database, item: Item, turns: Sequence[Item], ending: Endi
     return False
 
 
-def _find_later_success(database: Database, thread: Sequence[ThreadEpisode], ending: Ending) -> Attempt | None:
+def _find_later_success(database: Database, thread: Sequence[threads.ThreadEpisode], ending: Ending) -> Attempt | None:
     """Return the last success with visible work after an episode of a thread, unless a later attempt failed."""
     own = next(place for place, one in enumerate(thread) if one.ending == ending)
     for one in thread[:own:-1]:
         if one.ending.outcome in FAILURES:
             return None
         if one.ending.outcome == "worked" and _has_work(load_episode(database, one.item)[0]):
-            return describe_attempt(one.item, one.ending, one.turns)
+            return threads.describe_attempt(one.item, one.ending, one.turns)
     return None
 
 
@@ -244,7 +237,7 @@ def _find_reported_success(database: Database, item: Item, ending: Ending, topic
         turns, _ = load_episode(database, question)
         answers = (extract_subject(turn.content) for turn in turns if turn.role == "assistant")
         if _has_work(turns) and any(topic <= subject for subject in answers):
-            return load_attempt(database, question, later.ending)
+            return threads.load_attempt(database, question, later.ending)
     return None
 
 
@@ -254,7 +247,7 @@ def _load_refutation(database: Database, ending: Ending) -> Attempt | None:
         return None
     (turn,) = turn_rows.items(database, [ending.evidence[-1].id])
     episode, outcome = load_episode(database, turn)
-    return describe_attempt(turn, outcome, episode)
+    return threads.describe_attempt(turn, outcome, episode)
 
 
 def _has_work(turns: Sequence[Item]) -> bool:

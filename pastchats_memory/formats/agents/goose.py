@@ -4,18 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pastchats_memory.files.foreign_sqlite import ForeignDatabase, Value
+from pastchats_memory.formats.base import session
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import CERTAIN, TABLE_LAYOUT, Format, resume_with
 from pastchats_memory.formats.base.locations import Environment
-from pastchats_memory.formats.base.session import (
-    BadRecord,
-    Position,
-    Row,
-    SessionBuilder,
-    SessionInfo,
-    folder_of,
-    texts_of,
-)
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.sqlite_sessions import has_tables
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
@@ -48,7 +40,7 @@ def _is_header(record: Json) -> bool:
     return isinstance(record.get("working_dir"), str) and has_mark and "role" not in record
 
 
-def read(source: SourceFile) -> Iterator[Row]:
+def read(source: SourceFile) -> Iterator[session.Row]:
     """Yield the turns in file order, and the lines that are no messages."""
     if source.shape == "sqlite":
         return source.from_database(lambda database: _read_database(database, str(source.path)))
@@ -69,16 +61,18 @@ class _Session(AgentSession):
         _add_record(self.builder, record, line)
 
 
-def _read_database(database: ForeignDatabase, path: str) -> Iterator[Row]:
+def _read_database(database: ForeignDatabase, path: str) -> Iterator[session.Row]:
     columns = ("id", "description", "name", "working_dir", "session_type")
     for own_id, description, name, folder, kind in database.rows("sessions", columns, order=("created_at", "id")):
         if kind not in BY_PROGRAMS:
             title = text_of(description) or text_of(name)
-            builder = SessionBuilder(SessionInfo(str(own_id), folder_of(folder), metadata={"title": title}))
+            builder = session.SessionBuilder(
+                session.SessionInfo(str(own_id), session.folder_of(folder), metadata={"title": title})
+            )
             for record in _stored_messages(database, own_id):
                 try:
                     _add_record(builder, record, 1)
-                except BadRecord as fault:
+                except session.BadRecord as fault:
                     yield Unreadable(path, 0, f"session {own_id!s}: {fault}")
             yield from builder.flush()
 
@@ -92,30 +86,30 @@ def _stored_messages(database: ForeignDatabase, session_id: Value) -> Iterator[J
         yield fields | {"metadata": parse_json(text_of(metadata))}
 
 
-def _take_header(info: SessionInfo, record: Json) -> None:
+def _take_header(info: session.SessionInfo, record: Json) -> None:
     info.conversation_id = text_of(record.get("id")) or info.conversation_id
-    info.cwd = folder_of(record.get("working_dir"))
+    info.cwd = session.folder_of(record.get("working_dir"))
     info.metadata["title"] = text_of(record.get("name")) or text_of(record.get("description"))
 
 
-def _add_record(builder: SessionBuilder, record: Json, line: int) -> None:
+def _add_record(builder: session.SessionBuilder, record: Json, line: int) -> None:
     """Apply a header, or add the turns of a message. Raises BadRecord."""
     if _is_header(record):
         _take_header(builder.info, record)
         return
     if record.get("role") not in ("user", "assistant"):
-        raise BadRecord("neither a session nor a message")
+        raise session.BadRecord("neither a session nor a message")
     blocks = _blocks_of(record)
     if not blocks and _content_of(record) != []:
-        raise BadRecord("content is neither text nor a list of blocks")
+        raise session.BadRecord("content is neither text nor a list of blocks")
     if mapping_of(record.get("metadata")).get("userVisible") is not False:
-        _add_message(builder, record, blocks, Position(line, record.get("created"), text_of(record.get("id"))))
+        _add_message(builder, record, blocks, session.Position(line, record.get("created"), text_of(record.get("id"))))
 
 
-def _add_message(builder: SessionBuilder, record: Json, blocks: list[Json], at: Position) -> None:
+def _add_message(builder: session.SessionBuilder, record: Json, blocks: list[Json], at: session.Position) -> None:
     shown = [block for block in blocks if _is_shown(block)]
     if record.get("role") == "assistant":
-        builder.add_answer(texts_of(shown), at)
+        builder.add_answer(session.texts_of(shown), at)
     elif not any(block.get("type") == "toolResponse" for block in blocks):
         builder.add_content(shown, at)
     forms = [mapping_of(block.get("data")) for block in blocks if block.get("type") == "actionRequired"]

@@ -17,15 +17,8 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from pastchats_memory import errors
 from pastchats_memory.embed.session import ModelSession
-from pastchats_memory.errors import (
-    DatabaseCorrupt,
-    DatabaseLocked,
-    DatabaseReadOnly,
-    DiskFull,
-    ModelChanged,
-    ModelUnavailable,
-)
 from pastchats_memory.model import Filters, Neighbour
 from pastchats_memory.store.database import LISTED, PAUSE, Database, bind_list
 from pastchats_memory.store.errors import HINT_DAMAGED
@@ -71,7 +64,7 @@ def encode_or_defer(session: ModelSession, texts: Sequence[str]) -> list[str]:
     encoded: list[str] = []
     try:
         encoded.extend(map(encode, session.embed(texts)))
-    except (ModelUnavailable, ModelChanged):
+    except (errors.ModelUnavailable, errors.ModelChanged):
         session.warn("text is stored without a vector and gets it as soon as a command has the model")
     return [*encoded, *[PENDING] * (len(texts) - len(encoded))]
 
@@ -86,7 +79,7 @@ def decode(texts: Sequence[str]) -> Codes:
             return numbers.astype(np.int8).reshape(len(texts), texts[0].count(",") + 1)
     except (DeprecationWarning, ValueError):
         pass
-    raise DatabaseCorrupt("the database is damaged (a vector that is none)", HINT_DAMAGED)
+    raise errors.DatabaseCorrupt("the database is damaged (a vector that is none)", HINT_DAMAGED)
 
 
 def matrix(database: Database, ids: Sequence[int]) -> tuple[list[int], NDArray[np.float64]]:
@@ -252,7 +245,7 @@ def _nearest_by_vec0(database: Database, query: Vector, k: int, candidates: Sequ
         listed, farthest = vec0.nearest(database, _round(query), k + MARGIN, among)
     except (
         apsw.SQLError,
-        DatabaseCorrupt,
+        errors.DatabaseCorrupt,
     ):  # its own tables are damaged, which `doctor` reports; the vectors are stored elsewhere
         return None
     found = score(database, query, [*listed, *(id_ for id_ in candidates if id_ in behind)])[:k]
@@ -314,7 +307,7 @@ def catch_up_at_opening(database: Database) -> None:
     """
     behind = pending(database)
     if database.writable and any(behind[engine] for engine in _available(database)):
-        with suppress(DatabaseLocked, DatabaseReadOnly, DiskFull), database.transaction():
+        with suppress(errors.DatabaseLocked, errors.DatabaseReadOnly, errors.DiskFull), database.transaction():
             catch_up(database, most=AT_OPENING)
 
 

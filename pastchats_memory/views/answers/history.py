@@ -2,67 +2,54 @@
 
 from typing import Annotated
 
+from pastchats_memory import fields
 from pastchats_memory.episodes.history import SECTIONS, OutcomeCounts
-from pastchats_memory.fields import (
-    NULL_IF_EMPTY,
-    At,
-    Count,
-    Flat,
-    ItemId,
-    Shown,
-    SourcePath,
-    Time,
-    View,
-    Warnings,
-    answer,
-    one_of,
-)
 from pastchats_memory.model import STATUSES
 from pastchats_memory.model.episodes import Attempt
 from pastchats_memory.store.token_use import TokenUse
 from pastchats_memory.views.history import render_digest
 
 
-class DigestLineView(View):
+class DigestLineView(fields.View):
     """An episode, or an open task, of a digest."""
 
-    section: Annotated[str, one_of(*SECTIONS)]
+    section: Annotated[str, fields.one_of(*SECTIONS)]
     project: str
-    status: Annotated[str, one_of(*STATUSES), "Status of a task; null for an episode.", NULL_IF_EMPTY]
+    status: Annotated[str, fields.one_of(*STATUSES), "Status of a task; null for an episode.", fields.NULL_IF_EMPTY]
     replaced_by: Annotated[
-        str, "Id of a later request that replaced what was decided; null without one.", NULL_IF_EMPTY
+        str, "Id of a later request that replaced what was decided; null without one.", fields.NULL_IF_EMPTY
     ]
-    id: Annotated[ItemId, At("attempt.id")]
+    id: Annotated[fields.ItemId, fields.At("attempt.id")]
     title: Annotated[str, "Title of the conversation that was worked on, of the episode, or of the task."]
-    asked: Annotated[str, "The prompt, or the title of the task.", At("attempt.asked")]
-    attempt: Annotated[Attempt, Flat(but=("id", "asked", "source_path"))]
-    source_path: Annotated[SourcePath, At("attempt.source_path"), Shown(after="timestamp")]
+    asked: Annotated[str, "The prompt, or the title of the task.", fields.At("attempt.asked")]
+    attempt: Annotated[Attempt, fields.Flat(but=("id", "asked", "source_path"))]
+    source_path: Annotated[fields.SourcePath, fields.At("attempt.source_path"), fields.Shown(after="timestamp")]
 
 
-class SectionCounts(View):
+class SectionCounts(fields.View):
     """Number of further lines by section of a digest."""
 
-    worked_on: Count
-    worked: Count
-    open: Count
-    decided: Count
+    worked_on: fields.Count
+    worked: fields.Count
+    open: fields.Count
+    decided: fields.Count
 
 
-class TokenRows(View):
+class TokenRows(fields.View):
     """Tokens that agents reported."""
 
-    by_day: Annotated[tuple[TokenUse, ...], "By day, project, agent and model.", At("")]
+    by_day: Annotated[tuple[TokenUse, ...], "By day, project, agent and model.", fields.At("")]
 
 
-@answer("digest/1")
-class DigestBody(View):
+@fields.answer("digest/1")
+class DigestBody(fields.View):
     """Output of `digest --json`."""
 
-    since: Time
-    until: Time
+    since: fields.Time
+    until: fields.Time
     outcomes: OutcomeCounts
     more: Annotated[SectionCounts, "Further lines, which are older."]
-    text: Annotated[str, "The digest as Markdown.", At("", render_digest)]
+    text: Annotated[str, "The digest as Markdown.", fields.At("", render_digest)]
     tokens: TokenRows
-    results: Annotated[tuple[DigestLineView, ...], "By section, project and time.", At("lines")]
-    warnings: Warnings
+    results: Annotated[tuple[DigestLineView, ...], "By section, project and time.", fields.At("lines")]
+    warnings: fields.Warnings

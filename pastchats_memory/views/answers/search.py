@@ -5,17 +5,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
 
 from pastchats_memory.fields import IF_ANY, As, At, Count, Flat, Narrowed, Resume, View, Warnings, answer
-from pastchats_memory.model import NO_CONTRIBUTIONS, TASK_FIELDS, TURN_TYPES, Hit, Hits, TimeRead
-from pastchats_memory.model.episodes import (
-    Command,
-    Context,
-    ContextItem,
-    Lesson,
-    RecallBlock,
-    RecallEntry,
-    Sheet,
-    ShownItem,
-)
+from pastchats_memory.model import NO_CONTRIBUTIONS, TASK_FIELDS, TURN_TYPES, Hit, Hits, TimeRead, episodes
 from pastchats_memory.text.display import one_line
 from pastchats_memory.views.answers.listing import Listing
 from pastchats_memory.views.text import format_citation
@@ -81,7 +71,7 @@ class ExcerptView(View):
 SEMANTIC = Listing(
     "semantic/1",
     "Answer of `GET /api/v1/search/semantic`; the `sources` of a chat have the same results.",
-    ContextItem,
+    episodes.ContextItem,
     view=ExcerptView,
     warnings=Warnings,
 )
@@ -89,7 +79,7 @@ SEMANTIC = Listing(
 
 def build_semantic(hits: Hits) -> Body:
     """Build `semantic/1`."""
-    return SEMANTIC.build([ContextItem(hit, hit.snippet) for hit in hits], hits.warnings)
+    return SEMANTIC.build([episodes.ContextItem(hit, hit.snippet) for hit in hits], hits.warnings)
 
 
 # --- episodes ---------------------------------------------------------------------------------------------------------
@@ -98,7 +88,7 @@ def build_semantic(hits: Hits) -> Body:
 class RecallView(View):
     """An entry of a recall block: an episode with the hit that matched."""
 
-    entry: Annotated[RecallEntry, At(""), Flat()]
+    entry: Annotated[episodes.RecallEntry, At(""), Flat()]
     source: Annotated[CheckedSource, At("hit", format_citation)]
     resume: Annotated[Resume, At("hit.resume")]
 
@@ -110,16 +100,16 @@ class RecallBody(NamedTuple):
     budget: Budget
     tokens: Tokens
     text: Annotated[str, "The block as Markdown."]
-    results: Annotated[tuple[RecallEntry, ...], As(tuple[RecallView, ...])]
+    results: Annotated[tuple[episodes.RecallEntry, ...], As(tuple[RecallView, ...])]
     warnings: Warnings
 
 
-def build_recall(block: RecallBlock, budget: int, resume_lines: ResumeLines) -> Body:
+def build_recall(block: episodes.RecallBlock, budget: int, resume_lines: ResumeLines) -> Body:
     """Build `recall/1`."""
     return to_json(complete_block(block, budget, resume_lines))
 
 
-def complete_block(block: RecallBlock, budget: int, resume_lines: ResumeLines) -> RecallBody:
+def complete_block(block: episodes.RecallBlock, budget: int, resume_lines: ResumeLines) -> RecallBody:
     """Return a block with its budget, and with the lines that resume its sessions."""
     entries = tuple(one._replace(hit=one.hit._replace(resume=resume_lines.get(one.hit.id))) for one in block.entries)
     return RecallBody(budget, block.tokens, block.text, entries, block.warnings)
@@ -128,7 +118,7 @@ def complete_block(block: RecallBlock, budget: int, resume_lines: ResumeLines) -
 class ContextView(View):
     """An item of a context."""
 
-    item: Annotated[ContextItem, At(""), Flat()]
+    item: Annotated[episodes.ContextItem, At(""), Flat()]
     source: Annotated[CheckedSource, At("hit", format_citation)]
 
 
@@ -139,17 +129,17 @@ class ContextBody(NamedTuple):
     budget: Budget
     tokens: Tokens
     text: Annotated[str, "The context as Markdown; empty if not even the message that nothing was found fits."]
-    results: Annotated[tuple[ContextItem, ...], As(tuple[ContextView, ...])]
+    results: Annotated[tuple[episodes.ContextItem, ...], As(tuple[ContextView, ...])]
     warnings: Warnings
 
 
-def build_context(context: Context, budget: int) -> Body:
+def build_context(context: episodes.Context, budget: int) -> Body:
     """Build `context/1`."""
     return to_json(ContextBody(budget, context.tokens, context.text, context.items, context.warnings))
 
 
-LESSONS = Listing("lessons/1", "Output of `lessons --json`.", Lesson, warnings=Warnings)
-HOW = Listing("how/1", "Output of `how --json`.", Command, warnings=Warnings)
+LESSONS = Listing("lessons/1", "Output of `lessons --json`.", episodes.Lesson, warnings=Warnings)
+HOW = Listing("how/1", "Output of `how --json`.", episodes.Command, warnings=Warnings)
 
 
 @answer("judge/1")
@@ -159,10 +149,10 @@ class JudgeBody(NamedTuple):
     left: Annotated[
         int | None, {"minimum": 0}, "Number of further episodes, up to 1,000, if episodes are listed.", IF_ANY
     ]
-    results: Sequence[Sheet]
+    results: Sequence[episodes.Sheet]
     warnings: Warnings
 
 
 # --- items ------------------------------------------------------------------------------------------------------------
 
-SHOW = Listing("show/1", "Output of `show --json`: the item with its neighbours, in order.", ShownItem)
+SHOW = Listing("show/1", "Output of `show --json`: the item with its neighbours, in order.", episodes.ShownItem)

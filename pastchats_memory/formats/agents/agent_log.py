@@ -46,7 +46,6 @@ def _is_log(records: Sequence[Json]) -> bool:
 
 
 def _place_of_list(source: SourceFile) -> tuple[str, ...] | None:
-    """Return the keys down to a document's list of messages, or None."""
     document = source.outline
     lists = [((), document), *(((key,), value) for key, value in mapping_of(document).items() if key in NAMELESS)]
     return next((place for place, found in lists if _is_log(objects_of(found))), None)

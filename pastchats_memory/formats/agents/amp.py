@@ -6,7 +6,6 @@ from pastchats_memory.formats.base.session import BadRecord, Position, SessionIn
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 from pastchats_memory.formats.base.values import Json, mapping_of, number_of, objects_of, text_of
-from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 THREAD = "T-"
 INFO, SHELL = "info", "manual_bash_invocation"
@@ -33,9 +32,8 @@ class _Session(AgentSession):
         cwd = next((path for tree in trees if (path := folder_of(tree.get("uri")))), folder_of(initial.get("cwd")))
         parent = text_of(thread.get("mainThreadID")) or text_of(thread.get("originThreadID"))
         metadata: Json = {"title": text_of(thread.get("title")), "parent_conversation_id": parent}
-        own_id, started = text_of(thread.get("id")), to_the_minute(iso_utc(thread.get("created")))
-        project = None if cwd else next(iter(names), None)
-        return SessionInfo(own_id or self.source.path.stem, cwd, project, started, metadata)
+        own_id, project = text_of(thread.get("id")), None if cwd else next(iter(names), None)
+        return SessionInfo(own_id or self.source.path.stem, cwd, project, thread.get("created"), metadata)
 
     def add_record(self, record: Json, line: int) -> None:
         content, role, number = record.get("content"), record.get("role"), record.get("messageId")

@@ -140,7 +140,6 @@ class _Store(SqliteSessions):
     tables: ClassVar[Tables] = {"steps": frozenset({"idx", "step_type", "step_payload"})}
 
     def sessions(self) -> Iterator[SessionBuilder]:
-        """Yield the conversation."""
         builder = self.start(SessionInfo(self.path.stem, next(_folders(self.database), None)))
         for number, status, step in self.database.rows("steps", ("idx", "status", "step_payload"), order=("idx",)):
             if status not in UNFINISHED_NUMBERS:
@@ -171,7 +170,6 @@ def _add_call(builder: SessionBuilder, call_id: str, name: str, arguments: Json)
 
 
 def _folders(database: ForeignDatabase) -> Iterator[str]:
-    """Yield the folders of a conversation."""
     return filter(None, (folder_of(text_at(data, (1, 1))) for (data,) in database.rows(METADATA, ("data",))))
 
 

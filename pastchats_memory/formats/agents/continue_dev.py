@@ -14,7 +14,6 @@ from pastchats_memory.formats.base.sibling_files import read_sibling_json
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.formats.base.values import BadJson, Json, list_of, mapping_of, objects_of, parse_json, text_of
-from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 FAILED = ("errored",)
 COMMAND_FAILED = "Command failed"
@@ -86,10 +85,10 @@ class _Session(AgentSession):
                 self.builder.add_result(text_of(state.get("toolCallId")), ToolResult("\n".join(texts), failed=True), at)
 
 
-def _start_of(session_id: str, folder: Path) -> str | None:
+def _start_of(session_id: str, folder: Path) -> object:
     entries = objects_of(read_sibling_json(folder / "sessions.json"))
     dates = (entry.get("dateCreated") for entry in entries if entry.get("sessionId") == session_id)
-    return next((to_the_minute(iso_utc(date)) for date in dates), None)
+    return next(dates, None)
 
 
 def text_of_editor(state: object) -> str:

@@ -27,7 +27,7 @@ FLAGS = {"canceled": "interrupted", "error": "api_error"}
 _EXIT = re.compile(r"(?:\A|\n)Exit code ([1-9]\d{0,8})\Z")
 
 
-class CrushSessions(SqliteSessions):
+class _Sessions(SqliteSessions):
     """The sessions of one project."""
 
     tables: ClassVar[Tables] = {
@@ -36,7 +36,6 @@ class CrushSessions(SqliteSessions):
     }
 
     def sessions(self) -> Iterator[SessionBuilder]:
-        """Yield the sessions, without those in which a model only made a title."""
         folder = self.path.absolute().parent
         cwd = str(folder.parent) if folder.name in FOLDERS else None
         columns = ("id", "parent_session_id", "title")
@@ -104,8 +103,8 @@ def locations(environment: Environment) -> Iterator[Path]:
 CRUSH = Format(
     name="crush",
     version=2,
-    detect=CrushSessions.detect,
-    read=CrushSessions.read,
+    detect=_Sessions.detect,
+    read=_Sessions.read,
     program="Crush",
     locations=locations,
     resume=resume_with("crush", "--session"),  # github.com/charmbracelet/crush/pull/2422, 2026-03

@@ -8,7 +8,6 @@ from pastchats_memory.formats.base.format import Format, has_record
 from pastchats_memory.formats.base.session import Position, folder_of, texts_of
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 from pastchats_memory.formats.base.values import Json, mapping_of, number_of, objects_of, parse_json, text_of
-from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 TYPED = ("user", "human", "")
 """Sources of a message that a person typed."""
@@ -68,7 +67,7 @@ class _Session(AgentSession):
         info = self.builder.info
         info.conversation_id = text_of(record.get("id")) or info.conversation_id
         info.cwd = folder_of(record.get("cwd"))
-        info.started = to_the_minute(iso_utc(record.get("createdAt")))
+        info.started = record.get("createdAt")
         if parent := text_of(record.get("parentSession")):
             info.metadata["parent_conversation_id"] = parent
         if record.get("origin") == "subagent":

@@ -15,7 +15,7 @@ from pastchats_memory.formats.base.sqlite_sessions import SqliteSessions, Tables
 from pastchats_memory.formats.base.values import list_of, mapping_of, text_of, value_of
 
 
-class DevinSessions(SqliteSessions):
+class _Sessions(SqliteSessions):
     """The sessions in the database of Devin CLI."""
 
     tables: ClassVar[Tables] = {
@@ -24,7 +24,6 @@ class DevinSessions(SqliteSessions):
     }
 
     def sessions(self) -> Iterator[SessionBuilder]:
-        """Yield the sessions in the order of their start, without those that the program hides."""
         columns = ("id", "working_directory", "title", "model", "main_chain_id", "hidden")
         for own_id, folder, title, model, tip, hidden in self.database.rows("sessions", columns, order=("created_at",)):
             if hidden == 1:
@@ -42,7 +41,6 @@ class DevinSessions(SqliteSessions):
             yield builder
 
     def _main_chain(self, session: str, tip: object) -> list[Row]:
-        """Return the nodes down to the tip; without one, all nodes."""
         columns = ("node_id", "parent_node_id", "created_at", "chat_message")
         rows = self.database.rows("message_nodes", columns, where={"session_id": session}, order=("row_id",))
         nodes: dict[object, Row] = {row[0]: row for row in rows}
@@ -54,5 +52,5 @@ class DevinSessions(SqliteSessions):
 
 
 DEVIN = Format(
-    "devin", 2, DevinSessions.detect, DevinSessions.read, program="Devin CLI", resume=resume_with("devin", "--resume")
+    "devin", 2, _Sessions.detect, _Sessions.read, program="Devin CLI", resume=resume_with("devin", "--resume")
 )

@@ -62,7 +62,6 @@ class _Session(AgentSession):
     record_noun = "a message"
 
     def session_info(self) -> SessionInfo:
-        """Return the session's id from its folder's name, and its working directory."""
         path = self.source.path
         return SessionInfo(path.parent.name or None, _working_directory(path.with_name("config.toml")))
 
@@ -104,7 +103,6 @@ def _input_of(found: re.Match[str]) -> object:
 
 
 def _parse_result(text: str) -> ToolResult:
-    """Return a tool result, without the client's words around it."""
     code = _CODE.search(text)
     failed = _FAILED.match(text) or _RAISED.search(text)
     words = _WRAPPED.sub(lambda found: found[1] or "", _RAN.sub("", _CODE.sub("", text), count=1))

@@ -14,14 +14,13 @@ from urllib.parse import unquote
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.chat_messages import add_message
 from pastchats_memory.formats.base.companions import named_after
-from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
+from pastchats_memory.formats.base.format import CERTAIN, Format, confident, resume_with
 from pastchats_memory.formats.base.session import Position, SessionInfo, count_images, texts_of
 from pastchats_memory.formats.base.sibling_files import read_sibling, read_sibling_json
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tags import spans, without_spans
 from pastchats_memory.formats.base.tools import ToolResult, parse_printed
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, text_of
-from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 UPDATES, SENT, SUMMARY = "updates.jsonl", "chat_history", "summary.json"
 CHUNKS = {"user_message_chunk": "user", "agent_message_chunk": "assistant"}
@@ -62,9 +61,8 @@ class _Session(AgentSession):
         known = mapping_of(summary.get("info"))
         path = text_of(known.get("cwd")) or read_sibling(folder.parent / ".cwd").strip() or unquote(folder.parent.name)
         title = text_of(summary.get("generated_title")) or text_of(summary.get("session_summary"))
-        own_id, started = text_of(known.get("id")), to_the_minute(iso_utc(summary.get("created_at")))
-        cwd = path if _FOLDER.match(path) else None
-        return SessionInfo(own_id or folder.name or None, cwd, None, started, {"title": title})
+        own_id, cwd = text_of(known.get("id")) or folder.name or None, path if _FOLDER.match(path) else None
+        return SessionInfo(own_id, cwd, None, summary.get("created_at"), {"title": title})
 
     def add_record(self, record: Json, line: int) -> None:
         update, params = _update_of(record), mapping_of(record.get("params"))
@@ -163,15 +161,10 @@ def _parse_result(call: Json) -> ToolResult:
     return replace(printed, text=text or text_of(raw) or printed.text)
 
 
-def detect(source: SourceFile) -> int:
-    """Return 90 for updates, and for messages, else 0."""
-    return CERTAIN if any(map(_update_of, source.sample)) or _is_sent(source) else 0
-
-
 GROK = Format(
     name="grok",
     version=4,
-    detect=detect,
+    detect=confident(lambda source: any(map(_update_of, source.sample)) or _is_sent(source), CERTAIN),
     read=lambda source: (_SentMessages if _is_sent(source) else _Session).read(source),
     program="Grok Build",
     companions=named_after({UPDATES: (SENT, SUMMARY)}),

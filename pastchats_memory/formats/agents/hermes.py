@@ -18,7 +18,6 @@ from pastchats_memory.formats.base.source import Record, SourceFile
 from pastchats_memory.formats.base.sqlite_sessions import SqliteSessions, Tables
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of, value_of
 from pastchats_memory.model import Unreadable
-from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 DELEGATED = "subagent"
 """The source of a session that an agent started."""
@@ -44,7 +43,7 @@ FOOTER = "then run them with the terminal tool using the absolute path."
 """The end of a skill that was loaded by itself; the person's words follow the last."""
 
 
-class HermesSessions(SqliteSessions):
+class _Sessions(SqliteSessions):
     """The sessions in the database of Hermes."""
 
     tables: ClassVar[Tables] = {
@@ -53,7 +52,6 @@ class HermesSessions(SqliteSessions):
     }
 
     def sessions(self) -> Iterator[SessionBuilder]:
-        """Yield the sessions in the order of their start."""
         columns = ("id", "source", "parent_session_id", "title", "model", "cwd")
         for row in self.database.rows("sessions", columns, order=("started_at", "id")):
             session = dict(zip(columns, row, strict=True))
@@ -67,9 +65,8 @@ def _build_session(
     """Return the session with its messages, each once: a retained message is repeated after a compaction."""
     title, parent = text_of(session.get("title")), text_of(session.get("parent_session_id"))
     metadata: Json = {"title": title, "parent_conversation_id": parent}
-    started = to_the_minute(iso_utc(session.get("session_start")))
     cwd = folder_of(session.get("cwd") or mapping_of(session.get("model_config")).get("cwd"))
-    info = SessionInfo(text_of(session.get("id")), cwd, started=started, metadata=metadata)
+    info = SessionInfo(text_of(session.get("id")), cwd, None, session.get("session_start"), metadata)
     builder = SessionBuilder(info)
     builder.model = text_of(session.get("model"))
     branch = "sidechain" if session.get("source") == DELEGATED else "main"
@@ -88,7 +85,7 @@ def _build_session(
 def detect(source: SourceFile) -> int:
     """Return the confidence of a table layout or of exported sessions, or 0. Raises OSError."""
     is_log = source.shape == "json" and mapping_of(source.outline).keys() >= LOGGED
-    return CERTAIN if is_log or any(map(_is_exported, source.sample)) else HermesSessions.detect(source)
+    return CERTAIN if is_log or any(map(_is_exported, source.sample)) else _Sessions.detect(source)
 
 
 def _is_exported(record: Json) -> bool:
@@ -99,7 +96,7 @@ def _is_exported(record: Json) -> bool:
 def read(source: SourceFile) -> Iterator[Row]:
     """Yield the turns and tasks of one session after the other. Raises OSError."""
     if source.shape == "sqlite":
-        yield from HermesSessions.read(source)
+        yield from _Sessions.read(source)
         return
     log = mapping_of(source.document) if source.shape == "json" else {}
     for item in [Record(1, log | {"id": log.get("session_id")})] if log else source.records():

@@ -11,7 +11,6 @@ from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo, folder_of
 from pastchats_memory.formats.base.sqlite_sessions import SqliteSessions, Tables
 from pastchats_memory.formats.base.values import Json, mapping_of, objects_of, text_of, value_of
-from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 CONVERSATIONS, METADATA, ITEMS = "conversations", "omnigent_conversation_metadata", "conversation_items"
 KINDS = {
@@ -20,7 +19,7 @@ KINDS = {
 """Kinds of items by their numbers, without those that hold no words of a turn."""
 
 
-class OmnigentConversations(SqliteSessions):
+class _Conversations(SqliteSessions):
     """The conversations of Omnigent."""
 
     tables: ClassVar[Tables] = {
@@ -40,8 +39,7 @@ class OmnigentConversations(SqliteSessions):
                 "git_branch": text_of(own[2] or above[2]),
                 "parent_conversation_id": _id_of(parent),
             }
-            folder, since = folder_of(own[1] or above[1]), to_the_minute(iso_utc(started))
-            builder = self.start(SessionInfo(_id_of(own_id), folder, started=since, metadata=facts))
+            builder = self.start(SessionInfo(_id_of(own_id), folder_of(own[1] or above[1]), None, started, facts))
             branch = "sidechain" if own[3] in (2, "sub_agent") else "main"
             where, columns = {"conversation_id": own_id}, ("id", "type", "data", "created_at")
             for item, kind, data, created in self.database.rows(ITEMS, columns, where=where, order=("position",)):
@@ -78,4 +76,4 @@ def _id_of(value: object) -> str:
     return value.hex() if isinstance(value, bytes) else text_of(value)
 
 
-OMNIGENT = Format("omnigent", 1, OmnigentConversations.detect, OmnigentConversations.read, program="Omnigent")
+OMNIGENT = Format("omnigent", 1, _Conversations.detect, _Conversations.read, program="Omnigent")

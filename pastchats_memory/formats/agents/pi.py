@@ -15,7 +15,7 @@ from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import ToolResult, parse_printed, split_exit_code, text_of_result
 from pastchats_memory.formats.base.tree import parent_in
 from pastchats_memory.formats.base.values import Json, mapping_of, objects_of, text_of
-from pastchats_memory.text.timestamps import iso_utc, to_the_minute
+from pastchats_memory.text.timestamps import iso_utc
 
 OWN_ROLES = ("toolResult", "bashExecution")
 MESSAGES = ("message", "message_end")
@@ -83,7 +83,7 @@ class _Session(AgentSession):
         if _is_header(record):
             info.conversation_id = text_of(record.get("id")) or info.conversation_id
             info.cwd = folder_of(record.get("cwd"))
-            info.started = to_the_minute(iso_utc(record.get("timestamp")))
+            info.started = record.get("timestamp")
             parent = text_of(record.get("parentSession")) or text_of(record.get("branchedFrom"))
             name = parent.replace("\\", "/").rpartition("/")[2]  # of the file, `<time>_<id>.jsonl`, or the id
             info.metadata["parent_conversation_id"] = name.removesuffix(".jsonl").rpartition("_")[2]

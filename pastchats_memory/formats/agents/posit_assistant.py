@@ -28,7 +28,6 @@ class _Session(AgentSession):
     record_noun = "a message"
 
     def session_info(self) -> SessionInfo:
-        """Return the conversation by its folder, and what the files beside and above it say."""
         folder = self.source.path.parent
         self.is_aside = folder.parent.name == SUBAGENTS
         outer = folder.parents[1] if self.is_aside else folder

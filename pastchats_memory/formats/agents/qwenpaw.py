@@ -20,7 +20,6 @@ class _Session(AgentSession):
     list_keys = MEMORY
 
     def session_info(self) -> SessionInfo:
-        """Return the name of the file, and the workspace in whose folder of sessions it lies."""
         above, _, _ = self.source.path.parent.as_posix().partition(f"/{SESSIONS}")
         project = above.rpartition("/")[2] if SESSIONS in self.source.path.parts else None
         return SessionInfo(self.source.path.stem, project=project)

@@ -19,7 +19,7 @@ from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import ToolResult, parse_printed
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, parse_json, text_of
 from pastchats_memory.model import Unreadable
-from pastchats_memory.text.timestamps import LOCAL, iso_utc, to_the_minute
+from pastchats_memory.text.timestamps import LOCAL, iso_utc
 
 META, CURRENT, MESSAGES = "meta.json", "CURRENT", "messages.jsonl"
 CHUNKS, GENERATIONS, JOURNAL = "chunks", "generations", "journal"
@@ -90,7 +90,7 @@ def read(source: SourceFile) -> Iterator[Row]:
 def _info_of(meta: Json) -> SessionInfo:
     """Return the session's facts; times of versions before the third have no zone."""
     folder = mapping_of(meta.get("environment")).get("working_directory") or meta.get("working_dir")
-    own_id, started = text_of(meta.get("session_id")), to_the_minute(iso_utc(meta.get("start_time"), LOCAL))
+    own_id, started = text_of(meta.get("session_id")), iso_utc(meta.get("start_time"), LOCAL)
     parent = text_of(meta.get("parent_session_id"))
     metadata: Json = {"title": text_of(meta.get("title")), "parent_conversation_id": parent}
     return SessionInfo(own_id or None, folder_of(folder), None, started, metadata)

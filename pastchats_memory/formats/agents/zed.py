@@ -19,7 +19,7 @@ from pastchats_memory.formats.base.source import LONGEST_LINE, SourceFile
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 from pastchats_memory.formats.base.values import BadJson, Json, mapping_of, objects_of, parse_json, text_of
 from pastchats_memory.model import Unreadable
-from pastchats_memory.text.timestamps import iso_utc, to_the_minute
+from pastchats_memory.text.timestamps import iso_utc
 
 ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 """The same module, in the standard library from 3.14 on."""
@@ -92,7 +92,6 @@ def _read_database(database: ForeignDatabase, path: str) -> Iterator[Row]:
 
 
 def _document(data: object, data_type: str) -> Json | str:
-    """Return a thread, or why it cannot be read."""
     raw = data.encode() if isinstance(data, str) else data
     if not isinstance(raw, bytes):
         return "without data"
@@ -125,7 +124,7 @@ def _read_thread(document: Json, thread: Json) -> Iterator[Row]:
     started = next((moment for time in times if (moment := iso_utc(time))), None)
     metadata: Json = {"title": title, "parent_conversation_id": parent, "ts_source": "session" if started else ""}
     named, cwd = text_of(thread.get("id")) or None, _folder(thread)
-    builder = SessionBuilder(SessionInfo(named, cwd, None, to_the_minute(started), metadata))
+    builder = SessionBuilder(SessionInfo(named, cwd, None, started, metadata))
     builder.model = text_of(mapping_of(document.get("model")).get("model"))
     branch = "sidechain" if parent else "main"
     for message in objects_of(document.get("messages")):

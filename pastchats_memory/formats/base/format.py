@@ -15,16 +15,12 @@ from pastchats_memory.formats.base.locations import Locations, no_locations
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pastchats_memory.formats.base.checkpoint import Checkpoint
     from pastchats_memory.formats.base.dialect import Dialect
     from pastchats_memory.formats.base.hooks import HookDialect
     from pastchats_memory.formats.base.key_map import KeyMap
+    from pastchats_memory.formats.base.session import Row
     from pastchats_memory.formats.base.source import SourceFile
     from pastchats_memory.formats.base.values import Json
-    from pastchats_memory.model import Task, Turn, Unreadable
-
-    Row = Turn | Task | Unreadable | Checkpoint
-    """What a reader yields."""
 
 CERTAIN, TABLE_LAYOUT, SHAPE, DIALOGUE, NOTES = 90, 70, 50, 20, 10
 """Confidences: of a unique marker, which ends the search; of tables; of a shape; of a likely dialogue; of notes."""

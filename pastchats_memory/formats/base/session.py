@@ -43,8 +43,8 @@ class SessionInfo:
     conversation_id: str | None = None
     cwd: str | None = None
     project: str | None = None
-    started: str | None = None
-    """The time of turns without their own, to the minute: the session's start, then the time of the turn before."""
+    started: object = None
+    """The session's start, in any form that `iso_utc` parses, then the time of the turn before: that of turns without their own."""
     metadata: Json = field(default_factory=dict)
 
 
@@ -87,7 +87,8 @@ class SessionBuilder:
         moment = iso_utc(at.time)
         info.started = to_the_minute(moment) or info.started
         common = {key: list(value) if isinstance(value, list) else value for key, value in info.metadata.items()}
-        turn = PendingTurn(role, kind, at.line, [text], conversation, moment or info.started, info.cwd, info.project)
+        time = moment or to_the_minute(iso_utc(info.started))
+        turn = PendingTurn(role, kind, at.line, [text], conversation, time, info.cwd, info.project)
         turn.native_id, turn.end_line, turn.metadata = at.native_id or None, at.end_line, common | metadata
         turn.branch = "sidechain" if at.aside else at.branch
         self.queue.add(turn)

@@ -11,7 +11,7 @@ from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 from pastchats_memory.formats.base.values import Json, mapping_of, objects_of, text_of
 from pastchats_memory.text.clean import IMAGE
 from pastchats_memory.text.hashes import conversation_hash
-from pastchats_memory.text.timestamps import iso_utc, to_the_minute
+from pastchats_memory.text.timestamps import iso_utc
 from pastchats_memory.text.truncate import truncate_middle
 
 SHOWN_TYPES = ("text", "voice_note")
@@ -26,30 +26,26 @@ _TITLE = re.compile(r'title="([^"]*)"')
 _THINKING = re.compile(r"<antThinking>.*?(?:</antThinking>|\Z)", re.DOTALL)
 
 
-class ClaudeAi(ConversationExport):
+class _ClaudeAi(ConversationExport):
     """Conversations with `chat_messages`; the other files of an export have none."""
 
     list_keys = ("conversations",)
 
     def is_conversation(self, value: object) -> bool:
-        """Return whether a value has a list of messages."""
         return isinstance(mapping_of(value).get("chat_messages"), list)
 
     def messages(self, conversation: Json) -> list[Message]:
-        """Return the messages in order."""
         model = text_of(conversation.get("model"))
         return [_message(message, model) for message in _in_order(conversation)]
 
     def describe(self, conversation: Json, _source: SourceFile) -> SessionInfo:
         """Return the id of a conversation, else a hash of its words, with project, title and time."""
         words = ((_sender(each), _text(each)) for each in _in_order(conversation))
-        own_id, started = text_of(conversation.get("uuid")), to_the_minute(iso_utc(conversation.get("created_at")))
+        own_id, title = text_of(conversation.get("uuid")) or conversation_hash(words), text_of(conversation.get("name"))
         project = text_of(mapping_of(conversation.get("project")).get("name")) or None
-        title = text_of(conversation.get("name"))
-        return SessionInfo(own_id or conversation_hash(words), None, project, started, {"title": title})
+        return SessionInfo(own_id, None, project, conversation.get("created_at"), {"title": title})
 
     def current_message(self, conversation: Json, _messages: Sequence[Message]) -> str | None:
-        """Return the id of the current leaf."""
         return text_of(conversation.get("current_leaf_message_uuid")) or None
 
     def add_prompt(self, builder: SessionBuilder, message: Message, at: Position) -> None:
@@ -75,7 +71,6 @@ class ClaudeAi(ConversationExport):
             _add_document(builder, title[1] if title else "", found[2], at)
 
     def add_answer(self, builder: SessionBuilder, message: Message, at: Position) -> None:
-        """Add the words of an answer, and a flag if it was truncated."""
         flags = ["truncated"] if message.fields.get("truncated") is True else []
         text = _ARTIFACT.sub("", _THINKING.sub("", message.text))
         builder.add_turn("assistant", "answer", text, at, model=message.model, flags=flags)
@@ -134,4 +129,4 @@ def _add_document(builder: SessionBuilder, title: str, text: str, at: Position) 
         builder.add_turn("tool", "result", f"{title}\n\n{truncate_middle(text.strip())}".strip(), at)
 
 
-CLAUDE_AI = ClaudeAi().as_format("claude-ai", 4, service="claude-ai", locations=in_downloads("data-20??-*.zip"))
+CLAUDE_AI = _ClaudeAi().as_format("claude-ai", 4, service="claude-ai", locations=in_downloads("data-20??-*.zip"))

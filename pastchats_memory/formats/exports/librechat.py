@@ -9,7 +9,7 @@ from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import parse_result
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
 from pastchats_memory.text.hashes import conversation_hash
-from pastchats_memory.text.timestamps import iso_utc, to_the_minute
+from pastchats_memory.text.timestamps import iso_utc
 
 THOUGHTS, ANSWER = ":::thinking", "\n:::"
 """The beginning of a model's thoughts, and the line before the text of its answer."""
@@ -20,7 +20,7 @@ _CITATION = re.compile(r" ?(?:\ue202|\\ue202)turn\d{1,9}[a-z]{1,20}\d{1,9}|[\ue2
 """Marks of the sources of a search, as private-use characters or spelled as their escapes."""
 
 
-class LibreChat(ConversationExport):
+class _LibreChat(ConversationExport):
     """Conversations with `conversationId` and `messages` or `messagesTree`."""
 
     def is_conversation(self, value: object) -> bool:
@@ -43,21 +43,18 @@ class LibreChat(ConversationExport):
         return [_message(message, model) for message in _flatten(_listed_messages(conversation))]
 
     def describe(self, conversation: Json, _source: SourceFile) -> SessionInfo:
-        """Return the id of a conversation, else a hash of its words, with title and time."""
         messages = _flatten(_listed_messages(conversation))
         words = ((text_of(message.get("sender")), text_of(message.get("text"))) for message in messages)
         named, time = text_of(conversation.get("conversationId")), conversation.get("createdAt")
-        started = to_the_minute(iso_utc(time) or iso_utc(conversation.get("exportAt")))
+        started = iso_utc(time) or conversation.get("exportAt")
         title = text_of(conversation.get("title"))
         return SessionInfo(named or conversation_hash(words), started=started, metadata={"title": title})
 
     def current_message(self, _conversation: Json, messages: Sequence[Message]) -> str | None:
-        """Return the id of the newest message."""
         times = {message.id: iso_utc(message.time) or NOT_STORED_YET for message in messages}
         return max(reversed(times), key=times.__getitem__, default="")
 
     def add_tools(self, builder: SessionBuilder, message: Message, at: Position) -> None:
-        """Add the calls of an answer, each with its result."""
         for part in objects_of(message.fields.get("content")):
             if part.get("type") == "tool_call":
                 call = mapping_of(part.get("tool_call"))
@@ -104,4 +101,4 @@ def _text_of_part(part: Json) -> str:
     return text_of(part.get("text")) or text_of(mapping_of(part.get("text")).get("value"))
 
 
-LIBRECHAT = LibreChat().as_format("librechat", 4, service="librechat")
+LIBRECHAT = _LibreChat().as_format("librechat", 4, service="librechat")

@@ -10,7 +10,6 @@ from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tags import without_thoughts
 from pastchats_memory.formats.base.tools import parse_result
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of, value_of
-from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 SUFFIX = ".conversation"
 SYSTEM_PROMPT = "llm.prediction.systemPrompt"
@@ -19,11 +18,10 @@ _STEP = re.compile(r"(\d{13})-0?\.\d+\Z")
 """A step's identifier: its start in milliseconds, and a random number."""
 
 
-class LmStudio(ConversationExport):
+class _LmStudio(ConversationExport):
     """Conversations with `messages: [{versions, currentlySelected}]`."""
 
     def is_conversation(self, value: object) -> bool:
-        """Return whether a message has versions."""
         messages = list_of(mapping_of(value).get("messages"))
         return any(isinstance(mapping_of(message).get("versions"), list) for message in messages)
 
@@ -37,13 +35,11 @@ class LmStudio(ConversationExport):
         return [Message({}, "system", system, branch="main"), *shown] if system else shown
 
     def describe(self, conversation: Json, source: SourceFile) -> SessionInfo:
-        """Return the id of a conversation, else the file's name, with title and time."""
         named = text_of(conversation.get("id")) or source.path.stem.removesuffix(SUFFIX)
-        started = to_the_minute(iso_utc(conversation.get("createdAt")))
-        return SessionInfo(named, started=started, metadata={"title": text_of(conversation.get("name"))})
+        title = text_of(conversation.get("name"))
+        return SessionInfo(named, started=conversation.get("createdAt"), metadata={"title": title})
 
     def add_tools(self, builder: SessionBuilder, message: Message, at: Position) -> None:
-        """Add the calls and results of the steps that were shown."""
         for part in _shown_parts(message.fields):
             if part.get("type") == "toolCallRequest":
                 name = text_of(part.get("name")) or "tool"
@@ -98,7 +94,7 @@ def _text_of_step(step: Json) -> str:
     return "".join(text_of(part.get("text")) for part in parts if part.get("type") == "text")
 
 
-LM_STUDIO = LmStudio().as_format(
+LM_STUDIO = _LmStudio().as_format(
     "lm-studio",
     3,
     service="lm-studio",

@@ -13,7 +13,7 @@ from pastchats_memory.formats.base.tools import parse_result
 from pastchats_memory.formats.base.values import BadJson, Json, mapping_of, objects_of, parse_json, text_of, value_of
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.hashes import conversation_hash
-from pastchats_memory.text.timestamps import iso_utc, to_the_minute
+from pastchats_memory.text.timestamps import iso_utc
 
 COLUMNS = ("id", "title", "chat", "created_at", "user_id")
 SHARED = "shared-"
@@ -25,11 +25,10 @@ _DETAILS = re.compile(
 _ATTRIBUTE = re.compile(r'\b(\w+)="([^"]*)"')
 
 
-class OpenWebUi(ConversationExport):
+class _OpenWebUi(ConversationExport):
     """Chats with `history: {messages, currentId}`, perhaps under `chat`."""
 
     def detect(self, source: SourceFile) -> int:
-        """Return 90 for an export with a chat, or the program's database, else 0."""
         if source.shape == "sqlite":
             return CERTAIN if source.tables.get("chat", frozenset()) >= set(COLUMNS) else 0
         return super().detect(source)
@@ -40,7 +39,6 @@ class OpenWebUi(ConversationExport):
         return any("role" in each and ("parentId" in each or "childrenIds" in each) for each in messages)
 
     def may_be_conversation(self, value: object) -> bool:
-        """Return whether a value has a history of messages."""
         return isinstance(_history(mapping_of(value)).get("messages"), dict)
 
     def read(self, source: SourceFile) -> Iterator[Row]:
@@ -60,20 +58,17 @@ class OpenWebUi(ConversationExport):
                 yield from self.read_conversation(item | {"chat": chat}, "", 1, source)
 
     def messages(self, conversation: Json) -> list[Message]:
-        """Return the messages in the order of the file."""
         return [_message(message) for message in _listed_messages(conversation)]
 
     def describe(self, conversation: Json, _source: SourceFile) -> SessionInfo:
-        """Return the id of a chat, else a hash of its words, with title and time."""
         chat = mapping_of(conversation.get("chat")) or conversation
         words = ((text_of(each.get("role")), text_of(each.get("content"))) for each in _listed_messages(conversation))
         named = text_of(conversation.get("id")) or text_of(chat.get("id")) or conversation_hash(words)
-        started = iso_utc(conversation.get("created_at")) or iso_utc(chat.get("timestamp"))
+        started = iso_utc(conversation.get("created_at")) or chat.get("timestamp")
         title = text_of(conversation.get("title")) or text_of(chat.get("title"))
-        return SessionInfo(named, started=to_the_minute(started), metadata={"title": title})
+        return SessionInfo(named, started=started, metadata={"title": title})
 
     def current_message(self, conversation: Json, _messages: Sequence[Message]) -> str | None:
-        """Return the id of the current message."""
         return text_of(_history(conversation).get("currentId")) or None
 
     def add_tools(self, builder: SessionBuilder, message: Message, at: Position) -> None:
@@ -86,7 +81,6 @@ class OpenWebUi(ConversationExport):
                 builder.add_result(call_id, parse_result(_unquote(values.get("result", ""))), at)
 
     def add_answer(self, builder: SessionBuilder, message: Message, at: Position) -> None:
-        """Add the words of an answer, and a flag if it ended in an error."""
         super().add_answer(builder, message, at)
         if message.fields.get("error"):
             builder.queue.flag("api_error")
@@ -115,4 +109,4 @@ def _unquote(text: str) -> object:
     return value_of(value_of(text))
 
 
-OPEN_WEBUI = OpenWebUi().as_format("open-webui", 4, service="open-webui")
+OPEN_WEBUI = _OpenWebUi().as_format("open-webui", 4, service="open-webui")

@@ -25,7 +25,7 @@ ANSWER_KEYS = ("role", "content", "tool_calls", "function_call")
 IMAGE_TYPES = ("image_url", "image", "input_image")
 
 
-class OpenAiMessages(ConversationExport):
+class _OpenAiMessages(ConversationExport):
     """Lines with `messages`, with `input` and two outputs, or of a batch."""
 
     dialect = staticmethod(any_dialect)
@@ -42,7 +42,6 @@ class OpenAiMessages(ConversationExport):
         return bool(messages) and conversation.keys() <= KEYS and all(map(_is_message, messages))
 
     def messages(self, conversation: Json) -> list[Message]:
-        """Return the messages; an output that was not preferred is abandoned."""
         batch = _parse_batch_line(conversation)
         conversation, metadata = batch or conversation, mapping_of(batch.get("metadata"))
         model = text_of(metadata.get("model"))
@@ -73,7 +72,6 @@ class OpenAiMessages(ConversationExport):
                 builder.add_call("", text_of(call.get("name")) or "tool", call.get("arguments"))
 
     def add_other(self, builder: SessionBuilder, message: Message, at: Position) -> None:
-        """Add the result of a tool or function."""
         builder.add_result(text_of(message.fields.get("tool_call_id")), ToolResult(message.text), at)
 
 
@@ -124,4 +122,4 @@ def _texts(message: Json) -> list[str]:
     return [text for text in texts if text]
 
 
-OPENAI_MESSAGES = OpenAiMessages().as_format("openai-messages", 4)
+OPENAI_MESSAGES = _OpenAiMessages().as_format("openai-messages", 4)

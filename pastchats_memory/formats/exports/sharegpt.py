@@ -22,18 +22,16 @@ RESULT, RESULT_END = "<tool_response>", "</tool_response>"
 """Tags of some sets around function calls and their results."""
 
 
-class ShareGpt(ConversationExport):
+class _ShareGpt(ConversationExport):
     """Conversations with `conversations: [{from, value}]`, and perhaps two answers to choose from."""
 
     dialect = staticmethod(any_dialect)
 
     def is_conversation(self, value: object) -> bool:
-        """Return whether a turn has a known role and a value."""
         turns = objects_of(mapping_of(value).get("conversations"))
         return any(_role_of(turn) and "value" in turn for turn in turns)
 
     def may_be_conversation(self, value: object) -> bool:
-        """Return whether a value has a list of turns."""
         return isinstance(mapping_of(value).get("conversations"), list)
 
     def messages(self, conversation: Json) -> list[Message]:
@@ -45,7 +43,6 @@ class ShareGpt(ConversationExport):
         return [*first, *turns, _message(rejected, "abandoned"), _message(chosen, "main")]
 
     def describe(self, conversation: Json, _source: SourceFile) -> SessionInfo:
-        """Return the id of a conversation, else a hash of its words."""
         turns = objects_of(conversation.get("conversations"))
         words = ((_role_of(turn), text_of(turn.get("value"))) for turn in turns)
         return SessionInfo(id_or_hash(conversation, (pair for pair in words if pair[0] in ("user", "assistant"))))
@@ -58,7 +55,6 @@ class ShareGpt(ConversationExport):
             _add_calls(builder, call.partition(CALL_END)[0].strip())
 
     def add_other(self, builder: SessionBuilder, message: Message, at: Position) -> None:
-        """Add function calls, or the result of one."""
         if message.role == "call":
             _add_calls(builder, message.text)
         elif message.role == "result":
@@ -82,4 +78,4 @@ def _add_calls(builder: SessionBuilder, text: str) -> None:
         builder.add_call("", text_of(call.get("name")) or "tool", call.get("arguments"))
 
 
-SHAREGPT = ShareGpt().as_format("sharegpt", 3)
+SHAREGPT = _ShareGpt().as_format("sharegpt", 3)

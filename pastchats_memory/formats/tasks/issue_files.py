@@ -97,7 +97,6 @@ def _title(fields: Json, body: list[str]) -> str:
 
 
 def _status(path: PurePath, word: str) -> str:
-    """Return the status of the folder, else the file's word."""
     folders = [parent.name.lower() for parent in list(path.parents)[:2]]
     moved = next((FOLDER_STATUS[name] for name in folders if name in FOLDER_STATUS), None)
     if moved is None and folders[0] == "completed" and status_of(word) not in RESOLVED:

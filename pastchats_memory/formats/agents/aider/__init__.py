@@ -131,8 +131,6 @@ def _numbered(blocks: Iterable[Block]) -> Iterator[tuple[int, Block]]:
 
 @dataclass
 class _SessionReader:
-    """Build the turns of one session."""
-
     times: defaultdict[str, deque[str]]
     """The times of each prompt that are not taken yet."""
     started: str | None

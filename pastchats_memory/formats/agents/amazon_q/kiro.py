@@ -31,7 +31,6 @@ def _is_saved(source: SourceFile) -> bool:
 
 
 def _blocks_of(record: Json) -> list[Json]:
-    """Return the blocks `{kind, data}` of a message."""
     blocks = objects_of(mapping_of(record.get("data")).get("content"))
     return [block for block in blocks if isinstance(block.get("kind"), str)]
 

@@ -158,7 +158,6 @@ class FirstPass:
         self._add_place(record, None if attached else utterance)
 
     def _add_words(self, record: Json, text: str) -> None:
-        """Note what a person typed, and in which kind of record."""
         if record.get("type") == "user":
             self._merge_prompts.add(hash(text))
         elif record.get("type") == "attachment":

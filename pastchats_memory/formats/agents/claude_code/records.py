@@ -86,7 +86,6 @@ def parse_user_record(record: Json) -> RecordedPrompt:
 
 
 def _classify(record: Json, texts: list[str], content: object) -> RecordedPrompt:
-    """Return text and origin by the first rule that matches."""
     parts, text = _parse_texts(record, content), "\n\n".join(texts)
     is_interruption = any(part.is_interruption for part in parts)
     if record.get("isSidechain") is True and (directive := _parse_directive(text)):
@@ -97,22 +96,16 @@ def _classify(record: Json, texts: list[str], content: object) -> RecordedPrompt
         return RecordedPrompt("summary", text)
     if record.get("isSidechain") is True:
         return RecordedPrompt("subagent", without_spans(text, REMINDERS).strip(), media_of(content), is_interruption)
-    return _classify_typed(record, parts, text) or _merge_prompts(parts, media_of(content))
+    if made := _parse_plan_or_result(record, parts, text):
+        return made
+    from_client = RecordedPrompt("nobody", is_interruption=is_interruption)
+    return from_client if _is_from_client(record, parts) else _merge_prompts(parts, media_of(content))
 
 
 def parse_team_record(record: Json) -> str:
     """Return what other agents of a team ask in a user record, else ""."""
     content = mapping_of(record.get("message")).get("content")
     return _parse_messages("\n\n".join(text_blocks(content)), _TEAMMATE) if record.get("type") == "user" else ""
-
-
-def _classify_typed(record: Json, parts: list[UserText], text: str) -> RecordedPrompt | None:
-    """Return the origin of what stands where a person types, or None for a person's words."""
-    if made := _parse_plan_or_result(record, parts, text):
-        return made
-    if _is_from_client(record, parts):
-        return RecordedPrompt("nobody", is_interruption=any(part.is_interruption for part in parts))
-    return None
 
 
 def _parse_plan_or_result(record: Json, parts: list[UserText], text: str) -> RecordedPrompt | None:

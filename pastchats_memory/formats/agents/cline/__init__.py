@@ -17,7 +17,6 @@ from pastchats_memory.formats.base.session import Row, SessionBuilder, SessionIn
 from pastchats_memory.formats.base.sibling_files import is_sibling, read_sibling_json
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.values import list_of, mapping_of, text_of
-from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 UI_NAMES, API_NAME = ("ui_messages.json", "claude_messages.json"), "api_conversation_history.json"
 NAMES = (*UI_NAMES, API_NAME)
@@ -63,7 +62,7 @@ def read(source: SourceFile) -> Iterator[Row]:
         return
     task = path.parent.name if path.name in NAMES else path.name.removesuffix(SESSION).removesuffix(path.suffix)
     cwd = _folder_from_records(path, task) or _folder_from_context(source) or _folder_from_sibling(path)
-    started = to_the_minute(iso_utc(task)) if _NUMBER.fullmatch(task) else None
+    started = task if _NUMBER.fullmatch(task) else None
     builder = SessionBuilder(SessionInfo(task, cwd, started=started), DIALECT)
     messages = ScreenMessages(builder) if is_screen else ModelMessages(builder)
     below = () if isinstance(source.outline, list) else ("messages",)

@@ -127,7 +127,6 @@ class ModelMessages:
             self._builder.add_result(call_id, ToolResult(text, failed=any(output.failed for output in outputs)), at)
 
     def _add_user_message(self, content: object, at: Position) -> None:
-        """Add a message in the user's role: tool results and a prompt."""
         typed, awaited = list[str](), False
         for block in objects_of(content):
             if block.get("type") == "tool_result":

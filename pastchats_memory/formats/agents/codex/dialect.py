@@ -90,7 +90,6 @@ def find_calls(script: str) -> Iterator[tuple[str, object]]:
 
 
 def _parse_reply(text: str) -> str:
-    """Return each question with its answer below it."""
     replies = value_of(text)
     if isinstance(replies, str):
         return text.strip()

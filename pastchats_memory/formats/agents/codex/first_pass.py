@@ -136,7 +136,6 @@ class FirstPass:
         } | {name: list(digests) for name, digests in snapshot.items()}  # fmt: skip
 
     def _about(self) -> list[object]:
-        """Return the facts that hold for every turn of the session."""
         branch = text_of(mapping_of(self.meta.get("git")).get("branch"))
         prompt = (text_of(self.meta.get(key)) for key in ("timestamp", "originator"))
         return [self.session, self.cwd, self.parent, branch, rollout.subagent_of(self.meta)[0], *prompt]

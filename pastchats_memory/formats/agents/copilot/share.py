@@ -63,7 +63,7 @@ class SharedSession(MarkdownDialogue[_Section]):
 
     def session_info(self) -> SessionInfo:
         """Return the session's own id and its start."""
-        return SessionInfo(self._facts.get("Session ID"), started=to_the_minute(self._started))
+        return SessionInfo(self._facts.get("Session ID"), started=self._started)
 
     def sections(self) -> Iterator[_Section]:
         """Yield the section under each heading, without the rule before the next one."""

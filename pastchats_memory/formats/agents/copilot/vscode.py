@@ -14,7 +14,6 @@ from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.hashes import conversation_hash
-from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 MARKS = ("responderUsername", "initialLocation", "requesterUsername")
 REQUEST = {"requestId", "message", "response"}
@@ -80,8 +79,8 @@ def _about(session: Json, first: Json, path: Path) -> SessionInfo:
     fallback = conversation_hash([("request", text_of(first.get("requestId")) or text_of(_prompt_of(first)))])
     workspace = mapping_of(read_sibling_json(path.parent.parent / "workspace.json"))
     folder = folder_of(workspace.get("folder")) or _folder_from_context(first)
-    own_id, started = text_of(session.get("sessionId")), to_the_minute(iso_utc(session.get("creationDate")))
-    return SessionInfo(own_id or fallback, folder, None, started, {"title": text_of(session.get("customTitle"))})
+    own_id, metadata = text_of(session.get("sessionId")), {"title": text_of(session.get("customTitle"))}
+    return SessionInfo(own_id or fallback, folder, None, session.get("creationDate"), {**metadata})
 
 
 def _folder_from_context(request: Json) -> str | None:
@@ -163,7 +162,6 @@ def _words(value: object) -> str:
 
 
 def _name_of(reference: object, name: object) -> str:
-    """Return the name of a linked file or symbol."""
     target = mapping_of(reference)
     place = mapping_of(target.get("uri")) or mapping_of(mapping_of(target.get("location")).get("uri")) or target
     path = text_of(place.get("external")) or text_of(place.get("path")) or text_of(place.get("fsPath"))

@@ -22,7 +22,6 @@ from pastchats_memory.formats.base.values import (
     value_of,
 )
 from pastchats_memory.model import Unreadable
-from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 KEYS = ("key", "value")
 CHATS, CHAT, BUBBLE = "cursordiskkv", "composerData:", "bubbleId:"
@@ -79,8 +78,8 @@ def _bubbles(database: ForeignDatabase, chat_id: str, chat: Json) -> Iterator[tu
 def _turns(chat_id: str, chat: Json, bubbles: Sequence[tuple[Json, bool]], folder: str | None) -> Iterator[Row]:
     places = (list_of(bubble.get("workspaceUris")) for bubble, _ in bubbles)
     cwd = folder or next((path for uris in places if uris and (path := folder_of(uris[0]))), None)
-    began = to_the_minute(iso_utc(chat.get("createdAt")))
-    builder = SessionBuilder(SessionInfo(chat_id, cwd, None, began, {"title": text_of(chat.get("name"))}))
+    about = SessionInfo(chat_id, cwd, None, chat.get("createdAt"), {"title": text_of(chat.get("name"))})
+    builder = SessionBuilder(about)
     for bubble, is_named in bubbles:
         timing = mapping_of(bubble.get("timingInfo"))
         time = bubble.get("createdAt") or timing.get("clientRpcSendTime") or timing.get("clientStartTime")
@@ -133,9 +132,8 @@ def _window_chats(database: ForeignDatabase) -> Iterator[Json]:
 
 def _window_turns(database: ForeignDatabase, folder: str | None) -> Iterator[Row]:
     for tab in _window_chats(database):
-        began = to_the_minute(iso_utc(tab.get("lastSendTime")))
-        about: Json = {"title": text_of(tab.get("chatTitle"))}
-        builder = SessionBuilder(SessionInfo(text_of(tab.get("tabId")) or None, folder, None, began, about))
+        own_id, title = text_of(tab.get("tabId")) or None, text_of(tab.get("chatTitle"))
+        builder = SessionBuilder(SessionInfo(own_id, folder, None, tab.get("lastSendTime"), {"title": title}))
         for bubble in objects_of(tab.get("bubbles")):
             at = Position(1, bubble.get("createdAt"), text_of(bubble.get("id")))
             if bubble.get("type") == "user":

@@ -9,29 +9,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pastchats_memory.files.foreign_sqlite import ForeignDatabase
+from pastchats_memory.formats.base import session
 from pastchats_memory.formats.base.agent import AgentSession, Items
 from pastchats_memory.formats.base.checkpoint import CannotResume
 from pastchats_memory.formats.base.dialect import read_spellings
 from pastchats_memory.formats.base.markdown_dialogue import MarkdownDialogue, Section
 from pastchats_memory.formats.base.protobuf import text_at, values_of
-from pastchats_memory.formats.base.session import (
-    BadRecord,
-    Position,
-    Row,
-    SessionBuilder,
-    SessionInfo,
-    count_images,
-    find_folder,
-    folder_of,
-    texts_of,
-)
 from pastchats_memory.formats.base.source import Record, SourceFile
 from pastchats_memory.formats.base.sqlite_sessions import has_tables
 from pastchats_memory.formats.base.tags import without_rim
 from pastchats_memory.formats.base.tools import parse_result
 from pastchats_memory.formats.base.values import BadJson, Json, mapping_of, objects_of, parse_json, text_of
 from pastchats_memory.model import Unreadable
-from pastchats_memory.text.timestamps import iso_utc, to_the_minute
+from pastchats_memory.text.timestamps import iso_utc
 
 _WORDS = read_spellings(__file__)
 WRAPPERS = _WORDS["wrappers"]
@@ -78,7 +68,7 @@ def _is_transcript(source: SourceFile) -> bool:
     return source.path.suffix == ".txt" and opening in ("user:", "assistant:") and own
 
 
-def read(source: SourceFile) -> Iterator[Row]:
+def read(source: SourceFile) -> Iterator[session.Row]:
     """Yield the turns in file order, and unreadable lines. JSONL is read twice: a late call may show the folder."""
     if source.shape == "sqlite":
         return source.from_database(lambda database: _from_store(database, source.path))
@@ -88,7 +78,7 @@ def read(source: SourceFile) -> Iterator[Row]:
 class _Session(AgentSession):
     record_noun = "a message"
 
-    def session_info(self) -> SessionInfo:
+    def session_info(self) -> session.SessionInfo:
         return _about(self.source.path)
 
     def records(self) -> Items:
@@ -101,27 +91,25 @@ class _Session(AgentSession):
         return super().records()
 
     def add_record(self, record: Json, line: int) -> None:
-        at = Position(line, branch=_branch_of(self.source.path))
+        at = session.Position(line, branch=_branch_of(self.source.path))
         if record.get("role") not in ROLES:
             return
         content = mapping_of(record.get("message")).get("content")
         if not isinstance(content, str | list):
-            raise BadRecord(f"content of a message is a {type(content).__name__}")
+            raise session.BadRecord(f"content of a message is a {type(content).__name__}")
         if record["role"] == "user":
-            text = texts_of(content)
-            pictures = count_images(content) + text.partition("<user_query>")[0].count(PICTURE)
+            text = session.texts_of(content)
+            pictures = session.count_images(content) + text.partition("<user_query>")[0].count(PICTURE)
             self.builder.add_prompt(strip_wrappers(text), replace(at, time=_time_of_prompt(text)), pictures)
             return
-        self.builder.add_answer(texts_of(content).replace(HIDDEN, "").strip(), at)
+        self.builder.add_answer(session.texts_of(content).replace(HIDDEN, "").strip(), at)
         for block in objects_of(content):
             if block.get("type") == "tool_use":
                 self.builder.add_call("", text_of(block.get("name")), block.get("input"))
 
 
 class _TextTranscript(MarkdownDialogue[Section]):
-    """A transcript as text."""
-
-    def session_info(self) -> SessionInfo:
+    def session_info(self) -> session.SessionInfo:
         return _about(self.source.path)
 
     def sections(self) -> Iterator[Section]:
@@ -138,7 +126,7 @@ class _TextTranscript(MarkdownDialogue[Section]):
         yield Section(role, first, "\n".join(lines))
 
     def add_section(self, section: Section) -> None:
-        at = Position(section.line, branch=_branch_of(self.source.path))
+        at = session.Position(section.line, branch=_branch_of(self.source.path))
         if section.name == "user":
             self.builder.add_prompt(strip_wrappers(section.text), at)
         elif section.name:
@@ -188,11 +176,11 @@ def _blob(database: ForeignDatabase, name: str) -> bytes:
     return b""
 
 
-def _from_store(database: ForeignDatabase, path: Path) -> Iterator[Row]:
+def _from_store(database: ForeignDatabase, path: Path) -> Iterator[session.Row]:
     for stored in _read_conversations(database):
-        own_id, folder = text_of(stored.about.get("agentId")) or path.parent.name, folder_of(stored.workspace)
-        started, title = to_the_minute(iso_utc(stored.about.get("createdAt"))), text_of(stored.about.get("name"))
-        builder = SessionBuilder(SessionInfo(own_id, folder, None, started, {"title": title}))
+        own_id, folder = text_of(stored.about.get("agentId")) or path.parent.name, session.folder_of(stored.workspace)
+        started, title = stored.about.get("createdAt"), text_of(stored.about.get("name"))
+        builder = session.SessionBuilder(session.SessionInfo(own_id, folder, None, started, {"title": title}))
         builder.model = text_of(stored.about.get("lastUsedModel"))
         for message in stored.messages:
             if isinstance(message, BadJson):
@@ -202,12 +190,12 @@ def _from_store(database: ForeignDatabase, path: Path) -> Iterator[Row]:
         yield from builder.flush()
 
 
-def _add_stored_message(builder: SessionBuilder, message: Json) -> None:
+def _add_stored_message(builder: session.SessionBuilder, message: Json) -> None:
     content, blocks = message.get("content"), objects_of(message.get("content"))
-    text = texts_of(content)
-    at = Position(1, _time_of_prompt(text) if message.get("role") == "user" else None)
+    text = session.texts_of(content)
+    at = session.Position(1, _time_of_prompt(text) if message.get("role") == "user" else None)
     if message.get("role") == "user":
-        builder.add_prompt(strip_wrappers(text), at, count_images(content))
+        builder.add_prompt(strip_wrappers(text), at, session.count_images(content))
     elif message.get("role") == "assistant":
         builder.add_answer(text.replace(HIDDEN, "").strip(), at, builder.model)
         for block in blocks:
@@ -218,14 +206,14 @@ def _add_stored_message(builder: SessionBuilder, message: Json) -> None:
             builder.add_result(text_of(block.get("toolCallId")), parse_result(block.get("result")), at)
 
 
-def _about(path: Path) -> SessionInfo:
+def _about(path: Path) -> session.SessionInfo:
     """Return the conversation by the file's name; the folder of a subagent's file names its parent.
 
     The folder of the project's sessions only hints at the working directory: its name is an encoded path.
     """
     parent = path.parent.parent.name if path.parent.name == "subagents" else ""
     own = f"{parent}/{path.stem}" if parent else path.stem
-    return SessionInfo(own, project=_project_folder_name(path), metadata={"parent_conversation_id": parent})
+    return session.SessionInfo(own, project=_project_folder_name(path), metadata={"parent_conversation_id": parent})
 
 
 def _project_folder_name(path: Path) -> str | None:
@@ -243,7 +231,9 @@ def _folder(source: SourceFile) -> str | None:
         for block in objects_of(message.get("content")):
             given = block.get("input") if block.get("type") == "tool_use" else None
             values = mapping_of(given).values() if isinstance(given, dict) else _PATCHED.findall(text_of(given))
-            folders = (find_folder(text_of(value), lambda folder: _encode_path(folder) == wanted) for value in values)
+            folders = (
+                session.find_folder(text_of(value), lambda folder: _encode_path(folder) == wanted) for value in values
+            )
             if found := next(filter(None, folders), None):
                 return found
     return None
@@ -272,7 +262,7 @@ def strip_wrappers(text: str) -> str:
     return "" if words.startswith(CLIENT_PROMPTS) else words
 
 
-def _add_answer(builder: SessionBuilder, lines: list[str], at: Position) -> None:
+def _add_answer(builder: session.SessionBuilder, lines: list[str], at: session.Position) -> None:
     """Add an answer, then its tools. A marker hides text to a blank or unindented line."""
     shown, marked, hidden, indented = list[str](), list[tuple[str, str, list[str]]](), False, False
     for line in lines:

@@ -17,7 +17,6 @@ from pastchats_memory.formats.base.session import BadRecord, Position, Row, Sess
 from pastchats_memory.formats.base.source import Record, SourceFile
 from pastchats_memory.formats.base.turns import PendingTurn
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
-from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 INVESTIGATION = "Your task is to do a deep investigation of the codebase to find "
 """The beginning of a subagent's task; older versions keep it next to the session, under the same id."""
@@ -78,10 +77,10 @@ class _Session:
         inside = self._branch == "sidechain" and folder.parent.name == "chats"
         is_sibling = self._branch == "sidechain" and not inside and self._stem.startswith(NAMED)
         parent, own = (folder.name, session) if inside else (session, self._stem) if is_sibling else ("", "")
-        cwd, started = changes.project_folder(source.path, header), to_the_minute(iso_utc(header.get("startTime")))
+        cwd = changes.project_folder(source.path, header) or first_pass.cwd
         metadata: Json = {"title": text_of(header.get("summary")), "parent_conversation_id": parent}
         named = f"{parent}/{own}" if parent else session or self._stem
-        about = SessionInfo(named, cwd or first_pass.cwd, None, started, metadata)
+        about = SessionInfo(named, cwd, None, header.get("startTime"), metadata)
         self.builder = SessionBuilder(about, DIALECT)
         self._named = asdict(about)
 

@@ -19,8 +19,6 @@ _BEGUN_STEPS = "evt_"
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """An event of a session."""
-
     event: Json
     line: int
 
@@ -233,7 +231,6 @@ class Captured:
                 self.parts.pop(text_of(data.get("partID")), None)
 
     def _add_printed(self, record: Json, line: int) -> None:
-        """Add a printed part and the answer that it belongs to."""
         part = mapping_of(record["part"])
         session = text_of(record.get("sessionID") or part.get("sessionID"))
         own_id = text_of(part.get("messageID"))

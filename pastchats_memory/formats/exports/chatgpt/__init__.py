@@ -32,7 +32,7 @@ _FENCE = re.compile(r"^```json[ \t]*\n(?=\s*[{\[])", re.MULTILINE)
 _NODE_KEY = re.compile(r'"([\w-]{1,64})"\s{0,8}:\s{0,8}\{')
 
 
-class ChatGpt(ConversationFile):
+class _ChatGpt(ConversationFile):
     """Conversations with a `mapping` of nodes; the other files of an export have none."""
 
     list_keys = ("conversations",)
@@ -57,7 +57,6 @@ class ChatGpt(ConversationFile):
         return CERTAIN if any(map(self.is_conversation, found)) else 0
 
     def read(self, source: SourceFile) -> Iterator[Row]:
-        """Yield the turns of each conversation, those on abandoned branches too."""
         if source.shape == "json":
             yield from self._read_export(source)
         elif source.shape == "jsonl":
@@ -135,7 +134,6 @@ class _Tree:
 
     @cached_property
     def children(self) -> dict[str, list[str]]:
-        """The children of each node, in the order of the file."""
         return group_by_key((self.parents.get(node_id, ""), node_id) for node_id in self.nodes)
 
     @cached_property
@@ -197,7 +195,7 @@ def _metadata(conversation: Json) -> dict[str, object]:
     return {key: value for key, value in metadata.items() if value}
 
 
-CHATGPT = ChatGpt().as_format(
+CHATGPT = _ChatGpt().as_format(
     "chatgpt",
     4,
     service="chatgpt",

@@ -6,7 +6,7 @@ Each response has its prompt beside it. Times are UTC without an offset.
 from collections.abc import Callable, Iterator
 
 from pastchats_memory.files.foreign_sqlite import ForeignDatabase
-from pastchats_memory.formats.base.format import CERTAIN, Format
+from pastchats_memory.formats.base.format import CERTAIN, Format, confident
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import Element, Places, Record, SourceFile
 from pastchats_memory.formats.base.tools import ToolResult
@@ -21,12 +21,8 @@ LineOf = Callable[[str], int]
 """Return the line of the value under a key of a row."""
 
 
-def detect(source: SourceFile) -> int:
-    """Return 90 for the tool's database, or one of its two printed forms; else 0."""
-    return CERTAIN if _is_log(source) else 0
-
-
-def _is_log(source: SourceFile) -> bool:
+def matches(source: SourceFile) -> bool:
+    """Return whether a file is the tool's database, or one of its two printed forms."""
     if source.shape == "sqlite":
         early = source.tables.get("logs", source.tables.get("log", frozenset()))
         return early >= ROW or source.tables.get("responses", frozenset()) >= ROW | {"conversation_id"}
@@ -76,8 +72,6 @@ def _line_of(item: Record | Element) -> LineOf:
 
 
 class _Conversations:
-    """Builds the turns of one conversation after the other."""
-
     def __init__(self) -> None:
         self._builder = SessionBuilder(SessionInfo())
         self._systems: set[tuple[str | None, str]] = set()
@@ -124,4 +118,4 @@ class _Conversations:
             self._builder.add_result(call_id, output, Position(1, row.get("datetime_utc")))
 
 
-LLM_LOGS = Format("llm-logs", 4, detect, read, service="llm", program="llm")
+LLM_LOGS = Format("llm-logs", 4, confident(matches, CERTAIN), read, service="llm", program="llm")

@@ -42,7 +42,7 @@ from pastchats_memory.formats.markdown.dialogue.parts import (
 from pastchats_memory.formats.markdown.dialogue.tool_sections import ToolUse, in_exported_code, is_result_heading
 from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.text.hashes import conversation_hash
-from pastchats_memory.text.timestamps import LOCAL, MOMENT, date_in_path, iso_utc, parse_handwritten, to_the_minute
+from pastchats_memory.text.timestamps import LOCAL, MOMENT, date_in_path, iso_utc, parse_handwritten
 
 CONFIDENCE = 75
 """Above task files and logs, whose headings may name roles; below any mark of a program."""
@@ -136,7 +136,6 @@ class _Dialogue(MarkdownDialogue[_Part]):
         self._front = front_matter(self.lines)
 
     def start(self) -> None:
-        """Begin to read, without a call."""
         super().start()
         self._waiting: deque[str] = deque()
         """The ids of calls whose results a later part may have: those of the last part with calls."""
@@ -152,7 +151,7 @@ class _Dialogue(MarkdownDialogue[_Part]):
         project = facts.get("project")
         project = project if isinstance(project, str) and project != cwd else None
         rest = {key: value for key, value in facts.items() if key not in (*ID_KEYS, *CWD_KEYS, "project")}
-        return SessionInfo(named or conversation_hash(words), cwd, project, to_the_minute(started), rest)
+        return SessionInfo(named or conversation_hash(words), cwd, project, started, rest)
 
     def sections(self) -> Iterator[_Part]:
         yield from self._parts

@@ -29,7 +29,7 @@ from pastchats_memory.formats.markdown.specstory.folds import (
 from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.hashes import conversation_hash
-from pastchats_memory.text.timestamps import LOCAL, MOMENT, iso_utc, parse_handwritten, to_the_minute
+from pastchats_memory.text.timestamps import LOCAL, MOMENT, iso_utc, parse_handwritten
 
 FOLDER = ".specstory"
 NO_TEXT = "[object Object]"
@@ -150,15 +150,13 @@ def _parse_part(role: re.Match[str], place: int, end: int) -> _Part:
 
 
 def _parse_title_time(text: str) -> str | None:
-    """Parse the time of a heading, in ISO or American order."""
     return parse_handwritten(text) if _MOMENT.match(text) or _AMERICAN.match(text) else None
 
 
 def _read_turns(
     session: _Session, lines: Sequence[str], folds: Sequence[Fold], cwd: str | None
 ) -> Iterator[Turn | Task]:
-    info = SessionInfo(session.native or None, cwd, started=to_the_minute(session.started))
-    info.metadata = {"title": session.title}
+    info = SessionInfo(session.native or None, cwd, None, session.started, {"title": session.title})
     main, sidechains = SessionBuilder(info, any_dialect()), SessionBuilder(info, any_dialect())
     starts = [fold.start for fold in folds]
     for part in session.parts:

@@ -138,12 +138,10 @@ class _Screen(MarkdownDialogue[Section]):
         return converted
 
     def session_info(self) -> SessionInfo:
-        """Return the conversation by its first words and calls."""
         words = ((one.name, one.text) for one in self.sections() if one.name not in (RESULT, STOPPED))
         return SessionInfo(conversation_hash(words))
 
     def sections(self) -> Iterator[Section]:
-        """Yield each prompt, answer, call, result and interruption."""
         return _split_blocks(self.lines)
 
     def add_section(self, section: Section) -> None:

@@ -113,7 +113,6 @@ def _make_endpoint(memory: OpenMemory, route: Route) -> Endpoint:
 
 
 def _make_chat_routes(memory: OpenMemory, admission: Admission, upstream: chat.Upstream | None) -> list[Path]:
-    """Return the routes that pass requests on to the chat endpoint."""
     client = None if upstream is None else upstream.make_client()
 
     def require_endpoint() -> tuple[AsyncClient, chat.Upstream]:

@@ -102,7 +102,6 @@ def find_rows(database: Database, search: WordSearch) -> Ids:
 
 
 def _indexed_rows(database: Database, word: str) -> dict[str, set[int]]:
-    """Return the rows that the full-text indexes find, by kind."""
     ids = fulltext.find_phrase(database, word, NO_FILTERS).tolist()
     rows = database.run(
         f"SELECT task_id, comment_id, attachment_id FROM visible_task_texts WHERE id IN {LISTED}", (bind_list(ids),)
@@ -131,7 +130,6 @@ def find_mentions(database: Database, search: WordSearch, covered: Mapping[str, 
 
 
 def _find_names(database: Database, search: WordSearch, table: str, column: str) -> Mention | None:
-    """Return the mention of the words in a column of names."""
     names = database.rows(f"SELECT DISTINCT {column} FROM {table} WHERE {column} IS NOT NULL")
     found = [parts for (name,) in names if (parts := search.find_parts(str(name)))]
     return Mention(f"{table}.{column}", tuple(sorted(set().union(*found))), len(found)) if found else None

@@ -7,17 +7,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from pastchats_memory.model import (
-    OPEN,
-    Attachment,
-    Comment,
-    Filters,
-    StoredTask,
-    TaskLink,
-    TaskPart,
-    TaskState,
-    TaskText,
-)
+from pastchats_memory import model
 from pastchats_memory.store.database import LISTED, Database, bind_list
 from pastchats_memory.store.filters import FIRST_TEXT, TEXT_TIME, TEXTS, task_conditions
 from pastchats_memory.text.groups import group_by_key
@@ -43,27 +33,28 @@ PART_QUERIES = {
 """Queries of the parts of tasks, by name; attachments without their texts."""
 
 
-def tasks(database: Database, ids: Sequence[int], *, whole: bool = False) -> list[StoredTask]:
+def tasks(database: Database, ids: Sequence[int], *, whole: bool = False) -> list[model.StoredTask]:
     """Return the stored tasks with these ids, in the order given; `whole` with the attachments' texts."""
     wanted = (bind_list(ids),)
     rows = database.run(f"SELECT {ROW_COLUMNS} FROM visible_tasks k WHERE k.id IN {LISTED}", wanted)
     attached = PART_QUERIES | ({"attachments": PART_QUERIES["attachments"].replace("NULL", "content")} if whole else {})
-    of = {name: _by_task(database, statement, wanted) for name, statement in attached.items()}
+    parts = {name: database.run(statement, wanted) for name, statement in attached.items()}
+    of = {name: group_by_key((id_, tuple(rest)) for id_, *rest in listed) for name, listed in parts.items()}
     found = {row[0]: _task(row, {name: by_task.get(row[0], []) for name, by_task in of.items()}) for row in rows}
     return [found[id_] for id_ in ids if id_ in found]
 
 
-def with_parts(database: Database, task: StoredTask) -> StoredTask:
+def with_parts(database: Database, task: model.StoredTask) -> model.StoredTask:
     """Return a task with its subtasks, the oldest first."""
     rows = database.run(
         "SELECT key, title, status FROM visible_tasks WHERE id IN (SELECT l.task_id FROM visible_task_links l WHERE l.kind = 'parent' AND "
         "l.target = (SELECT identity FROM visible_tasks WHERE id = ?)) ORDER BY created_at, id",
         (task.id,),
     )
-    return task._replace(parts=tuple(TaskPart(*row) for row in rows))
+    return task._replace(parts=tuple(model.TaskPart(*row) for row in rows))
 
 
-def plain_tasks(database: Database, ids: Sequence[int]) -> list[StoredTask]:
+def plain_tasks(database: Database, ids: Sequence[int]) -> list[model.StoredTask]:
     """Return tasks without their parts, for many at once."""
     rows = database.run(
         f"SELECT {ROW_COLUMNS} FROM visible_tasks k WHERE k.id IN {LISTED} ORDER BY k.id", (bind_list(ids),)
@@ -72,24 +63,20 @@ def plain_tasks(database: Database, ids: Sequence[int]) -> list[StoredTask]:
     return [_task(row, nothing) for row in rows]
 
 
-def _task(row: tuple[Any, ...], of: Mapping[str, list[tuple[Any, ...]]]) -> StoredTask:
-    links = [TaskLink(*link) for link in of["links"]]
+def _task(row: tuple[Any, ...], of: Mapping[str, list[tuple[Any, ...]]]) -> model.StoredTask:
+    links = [model.TaskLink(*link) for link in of["links"]]
     names = ROW_COLUMNS.replace("k.", "").replace("_json", "").split(", ")
     fields = dict(zip(names, row, strict=True))
     fields |= {"tags": tuple(orjson.loads(fields["tags"])), "metadata": orjson.loads(fields["metadata"])}
-    return StoredTask(
+    return model.StoredTask(
         **fields,
         parent=next((link.target for link in links if link.kind == "parent"), None),
         links=tuple(link for link in links if link.kind != "parent"),
         conversations=tuple(name for (name,) in of["conversations"]),
-        states=tuple(TaskState(*state) for state in of["states"]),
-        comments=tuple(Comment(*comment) for comment in of["comments"]),
-        attachments=tuple(Attachment(*attachment) for attachment in of["attachments"]),
+        states=tuple(model.TaskState(*state) for state in of["states"]),
+        comments=tuple(model.Comment(*comment) for comment in of["comments"]),
+        attachments=tuple(model.Attachment(*attachment) for attachment in of["attachments"]),
     )
-
-
-def _by_task(database: Database, statement: str, values: Sequence[object]) -> dict[int, list[tuple[Any, ...]]]:
-    return group_by_key((id_, tuple(rest)) for id_, *rest in database.run(statement, values))
 
 
 def find(database: Database, name: str) -> list[int]:
@@ -145,7 +132,7 @@ def owner_of(database: Database, table: str, id_: int) -> int | None:
     return None if found is None else int(found)
 
 
-def of_conversation(database: Database, conversation_id: str) -> list[StoredTask]:
+def of_conversation(database: Database, conversation_id: str) -> list[model.StoredTask]:
     """Return the tasks that a conversation worked on, as its todo list."""
     statement = (
         "SELECT id FROM visible_tasks WHERE id IN (SELECT task_id FROM task_conversations WHERE conversation_id = ?) "
@@ -186,7 +173,7 @@ def unlink(database: Database, id_: int, kind: str, target: str | None) -> None:
     )
 
 
-def task_texts(database: Database, ids: Sequence[int]) -> list[TaskText]:
+def task_texts(database: Database, ids: Sequence[int]) -> list[model.TaskText]:
     """Return the stored texts with these ids, in the order given, each with its task."""
     rows = database.run(
         f"SELECT t.id, t.task_id, t.comment_id, t.attachment_id, t.content, {TEXT_TIME} FROM {TEXTS} "
@@ -201,7 +188,7 @@ def task_texts(database: Database, ids: Sequence[int]) -> list[TaskText]:
             kind, shown = "comment", f"c:{comment_id}"
         elif attachment_id is not None:
             kind, shown = "attachment", f"a:{attachment_id}"
-        found[id_] = TaskText(id_, owners[task_id], kind, shown, content, timestamp)
+        found[id_] = model.TaskText(id_, owners[task_id], kind, shown, content, timestamp)
     return [found[id_] for id_ in ids if id_ in found]
 
 
@@ -255,7 +242,7 @@ _IS_OWN_TEXT = "t.comment_id IS NULL AND t.attachment_id IS NULL AND t.aspect = 
 
 def listed(
     database: Database,
-    filters: Filters,
+    filters: model.Filters,
     conditions: Sequence[str] = (),
     limit: int = MAX_LISTED,
     order: str | None = None,
@@ -281,7 +268,7 @@ def listed(
     )
 
 
-def count_listed(database: Database, filters: Filters) -> dict[str, int]:
+def count_listed(database: Database, filters: model.Filters) -> dict[str, int]:
     """Return the number of tasks of each status that pass."""
     where, values = task_conditions(filters)
     return dict(
@@ -299,7 +286,7 @@ def projects(database: Database) -> list[str]:
 # Conditions on `tasks AS k` and orders for plain questions. They contain no text of a user, only ours and stored hashes.
 
 _HAS = "SELECT 1 FROM visible_task_links l WHERE l.task_id = k.id AND l.kind = '{kind}'"
-_UNFINISHED = f"status IN ({', '.join(map(repr, OPEN))})"
+_UNFINISHED = f"status IN ({', '.join(map(repr, model.OPEN))})"
 IS_BLOCKED = (
     f"(k.status = 'blocked' OR k.{_UNFINISHED} AND EXISTS (SELECT 1 FROM visible_task_links l JOIN visible_tasks o "
     f"ON o.identity = l.target WHERE l.task_id = k.id AND l.kind = 'depends' AND o.{_UNFINISHED}))"
@@ -370,11 +357,6 @@ def blockers_of(database: Database, id_: int) -> list[tuple[str, str]]:
         f"WHERE l.task_id = ? AND l.kind = 'depends' AND o.{_UNFINISHED} ORDER BY o.id",
         (id_,),
     )
-
-
-def missing_condition(name: str) -> str:
-    """Return the condition for tasks without something, by its name in CONDITIONS."""
-    return CONDITIONS[name]
 
 
 def kind_condition(kind: str, title_words: Iterable[str]) -> str:

@@ -14,6 +14,7 @@ from pastchats_memory.model import RESOLVED, Attachment, Comment, Task, TaskStat
 from pastchats_memory.store import outcomes, vectors
 from pastchats_memory.store.database import LISTED, Database, bind_list
 from pastchats_memory.store.tombstones import Tombstones
+from pastchats_memory.store.turns import known_vectors
 from pastchats_memory.store.vector_columns import stored_vector
 from pastchats_memory.text.display import remove_controls
 from pastchats_memory.text.hashes import text_hash
@@ -80,20 +81,6 @@ def chunks(text: str) -> list[str]:
         parts.append(text[start:end])
         start = end
     return [part for part in parts if part.strip()] or [text]
-
-
-def known_vectors(database: Database, hashes: Iterable[bytes], model: str) -> dict[bytes, str]:
-    """Return the JSON vectors, by text_hash, of texts that a task or a turn has under this model."""
-    listed = bind_list(hash_.hex() for hash_ in hashes)
-    return dict(
-        database.run(
-            "SELECT t.text_hash, e.vector_json FROM task_texts t JOIN task_embeddings e ON e.text_id = t.id "
-            "WHERE e.model = ?1 AND t.text_hash IN (SELECT unhex(value) FROM json_each(?2)) "
-            "UNION ALL SELECT p.text_hash, e.vector_json FROM prompts p JOIN prompt_embeddings e ON e.prompt_id = p.id "
-            "WHERE e.model = ?1 AND p.text_hash IN (SELECT unhex(value) FROM json_each(?2))",
-            (model, listed),
-        )
-    )
 
 
 def encode_texts(database: Database, session: ModelSession, texts: Iterable[str]) -> dict[bytes, str]:
@@ -295,7 +282,6 @@ class TaskWriter:
         return id_, "updated" if merged != stored or before != self._dependents(id_) else "unchanged"
 
     def _store_parts(self, id_: int, filed: Filed) -> None:
-        """Store links, comments, attachments, states, conversation and texts."""
         task = filed.task
         by_hand = not filed.source_path
         if not by_hand:

@@ -59,11 +59,13 @@ class _Row(NamedTuple):
 
 
 def known_vectors(database: Database, text_hashes: Iterable[bytes], model: str) -> dict[bytes, str]:
-    """Return the JSON vectors, by text_hash, of texts that some turn has under this model."""
+    """Return the JSON vectors, by text_hash, of texts that a turn or a task has under this model."""
     return dict(
         database.run(
-            "SELECT p.text_hash, e.vector_json FROM prompts p JOIN prompt_embeddings e ON e.prompt_id = p.id "
-            "WHERE e.model = ? AND p.text_hash IN (SELECT unhex(value) FROM json_each(?))",
+            "SELECT t.text_hash, e.vector_json FROM task_texts t JOIN task_embeddings e ON e.text_id = t.id "
+            "WHERE e.model = ?1 AND t.text_hash IN (SELECT unhex(value) FROM json_each(?2)) "
+            "UNION ALL SELECT p.text_hash, e.vector_json FROM prompts p JOIN prompt_embeddings e ON e.prompt_id = p.id "
+            "WHERE e.model = ?1 AND p.text_hash IN (SELECT unhex(value) FROM json_each(?2))",
             (model, bind_list(text_hash.hex() for text_hash in text_hashes)),
         )
     )

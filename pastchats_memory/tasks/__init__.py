@@ -74,7 +74,7 @@ class TaskMemory(TaskEditor):
         """
         conditions = [task_rows.IS_BLOCKED] if blocked else []
         if not has_epic:
-            conditions.append(task_rows.missing_condition("epic"))
+            conditions.append(task_rows.CONDITIONS["epic"])
         for relation, name in (("part_of", epic), ("depends_on", depends_on)):
             if name is not None:
                 others = find_named_tasks(self._database, self._embedder, name)

@@ -723,8 +723,8 @@ def _read_known_name(database: Database, parsed: ParsedQuestion, concept: str) -
 
 
 def _list_conditions(parsed: ParsedQuestion) -> list[str]:
-    conditions = [task_rows.missing_condition(name) for name in parsed.missing]
-    conditions += [f"NOT ({task_rows.missing_condition(name)})" for name in parsed.present]
+    conditions = [task_rows.CONDITIONS[name] for name in parsed.missing]
+    conditions += [f"NOT ({task_rows.CONDITIONS[name]})" for name in parsed.present]
     for kind in parsed.kinds:
         words = load_vocabulary().tags[kind] if kind in KINDS_IN_TITLES else ()
         conditions.append(task_rows.kind_condition(kind, words))

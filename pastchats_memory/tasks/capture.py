@@ -74,7 +74,7 @@ def capture_task(
             else:
                 id_ = _create_task(editor, text, project, embedded)
                 if similar is not None:
-                    editor.relate(id_, similar.task.id)
+                    editor.link(id_, "related", similar.task.id)
             vectors.catch_up(database)
         (task,) = task_rows.tasks(database, [id_], whole=True)
         return CaptureResult("commented" if decision == "comment" else "created", task, similar)

@@ -241,10 +241,6 @@ class TaskEditor:
                 self._link_by_name(id_, "depends", others)
         return self._read(id_)
 
-    def relate(self, id_: int, other: int) -> None:
-        """Link two related tasks inside the caller's transaction."""
-        self._link(id_, "related", other)
-
     @without_known_secrets
     def comment(self, name: str, content: str, author: str = "") -> StoredTask:
         """Add a comment to a task and return the task. Raises UsageFault."""
@@ -304,9 +300,10 @@ class TaskEditor:
 
     def _link_by_name(self, id_: int, kind: str, names: Sequence[str]) -> None:
         for name in names:
-            self._link(id_, kind, self.find_id(name))
+            self.link(id_, kind, self.find_id(name))
 
-    def _link(self, id_: int, kind: str, other: int) -> None:
+    def link(self, id_: int, kind: str, other: int) -> None:
+        """Link a task to another one, inside the caller's transaction. Raises UsageFault for a circle."""
         target = task_rows.identity(self._database, other)
         if kind in ("parent", "depends") and task_store.closes_circle(self._database, id_, target, kind):
             one, two = task_rows.tasks(self._database, [id_, other]) if id_ != other else (None, None)

@@ -93,7 +93,6 @@ def build_condition(filters: Filters) -> Condition:
 
 
 def _embed(session: ModelSession, question: str, *, is_wanted: bool) -> tuple[list[float] | None, str, tuple[str, ...]]:
-    """Return the vector of a question and the key of its model, or a warning."""
     if not is_wanted:
         return None, "", ()
     try:
@@ -103,7 +102,6 @@ def _embed(session: ModelSession, question: str, *, is_wanted: bool) -> tuple[li
 
 
 def _drop_forgotten(database: Database, rows: Sequence[Received]) -> list[Received]:
-    """Return the turns that were not forgotten here."""
     tombstones = Tombstones(database)
     if not tombstones:
         return list(rows)

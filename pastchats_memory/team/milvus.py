@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,28 +64,23 @@ def is_local(endpoint: str) -> bool:
 
 def render(condition: server.Condition) -> str:
     """Return a condition in Milvus's language: digests, whole numbers and words of our own alone."""
-    parts = []
-    if condition.kind is not None:
-        parts.append(f'kind == "{condition.kind}"')
-    if condition.owner is not None:
-        parts.append(f'member == "{_require_hex(condition.owner)}"')
-    if condition.other_than is not None:
-        parts.append(f'member != "{_require_hex(condition.other_than)}"')
-    if condition.projects:
-        parts.append(f"project_key in [{_quote(map(server.digest_name, condition.projects))}]")
-    if condition.roles:
-        parts.append(f"role in [{_quote(condition.roles)}]")
-    if condition.since is not None:
-        parts.append(f"at >= {condition.since}")
-    if condition.until is not None:
-        parts.append(f"at > 0 and at <= {condition.until}")
-    if condition.outcomes:
-        parts.append(f"outcome in [{_quote(one for one in OUTCOMES if one in condition.outcomes)}]")
-    return " and ".join(parts)
+    return " and ".join(_CONDITIONS[name](value) for name, value in condition.limits().items())
 
 
 def _quote(words: Iterable[str]) -> str:
     return ", ".join(f'"{word}"' for word in words)
+
+
+_CONDITIONS: Mapping[str, Callable[[Any], str]] = {
+    "kind": lambda kind: f'kind == "{kind}"',
+    "owner": lambda key: f'member == "{_require_hex(key)}"',
+    "other_than": lambda key: f'member != "{_require_hex(key)}"',
+    "projects": lambda names: f"project_key in [{_quote(map(server.digest_name, names))}]",
+    "roles": lambda roles: f"role in [{_quote(roles)}]",
+    "since": lambda at: f"at >= {at}",
+    "until": lambda at: f"at > 0 and at <= {at}",
+    "outcomes": lambda wanted: f"outcome in [{_quote(one for one in OUTCOMES if one in wanted)}]",
+}
 
 
 class MilvusCollection:
@@ -304,7 +299,6 @@ def _connect(endpoint: str, token: str | None) -> MilvusClient:
 
 @contextmanager
 def _translate(endpoint: str) -> Iterator[None]:
-    """Translate the errors of Milvus."""
     from pymilvus import MilvusException
 
     try:

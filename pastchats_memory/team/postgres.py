@@ -215,8 +215,7 @@ def _choose_tls(named: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def _render(condition: Condition) -> tuple[str, list[object]]:
-    """Return a condition as SQL with its values."""
-    limits = {name: value for name, value in condition._asdict().items() if value not in (None, ())}
+    limits = condition.limits()
     values = [list(value) if isinstance(value, tuple) else value for value in limits.values()]
     return " AND ".join(_CONDITIONS[name] for name in limits) or "true", values
 
@@ -247,7 +246,6 @@ def _write_vector(vector: Sequence[float]) -> str:
 
 @contextmanager
 def _translate(endpoint: str) -> Iterator[None]:
-    """Translate the errors of psycopg."""
     import psycopg
 
     try:

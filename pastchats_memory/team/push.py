@@ -126,8 +126,6 @@ def preview_push(
 
 
 class _Plan(NamedTuple):
-    """What a push has to do."""
-
     report: PushReport
     author: str
     gone: Sequence[str]

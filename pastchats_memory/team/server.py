@@ -36,6 +36,10 @@ class Condition(NamedTuple):
     until: int | None = None
     outcomes: tuple[str, ...] = ()
 
+    def limits(self) -> dict[str, Any]:
+        """Return the fields that are set."""
+        return {name: value for name, value in self._asdict().items() if value not in (None, ())}
+
 
 class Changes(NamedTuple):
     """Rows that differ from those that an earlier listing has seen."""

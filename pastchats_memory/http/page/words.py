@@ -1,7 +1,7 @@
 """Provide the filters of the templates: how values read on a page."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import date, datetime, timedelta
 from functools import cache
 from html import escape
@@ -12,7 +12,6 @@ from pastchats_memory.config import from_home
 from pastchats_memory.episodes import list_recorded
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.formats.registry import load_format
-from pastchats_memory.model import TaskState
 from pastchats_memory.text.display import format_priority, format_time, remove_controls, shorten_line
 from pastchats_memory.views.text import CITATION_NOTES
 
@@ -69,11 +68,6 @@ def name_status(status: str) -> str:
     return status.replace("_", " ").capitalize()
 
 
-def shorten_history(states: Sequence[TaskState]) -> str:
-    """Write the statuses that a task went through, such as `Pending → In progress → Completed`."""
-    return " → ".join(name_status(status) for status, _ in groupby(state.status for state in states))
-
-
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "age": describe_age,
     "agent": name_agent,
@@ -83,7 +77,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "count": count,
     "date": lambda day: f"{date.fromisoformat(day):%A, %d %B %Y}".replace(", 0", ", "),
     "day": lambda time: time[:10],
-    "history": shorten_history,
+    "history": lambda states: " → ".join(name_status(status) for status, _ in groupby(one.status for one in states)),
     "home": from_home,
     "outcome": name_outcome,
     "priority": format_priority,

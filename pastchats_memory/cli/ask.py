@@ -61,7 +61,6 @@ def _render(answer: TaskAnswer) -> str:
 
 
 def _make_table(answer: TaskAnswer) -> str:
-    """Return the tasks as a table, with the reason of each if there are reasons."""
     headers = ["id", "status", "prio", "project", "title"]
     rows = make_task_rows(answer.tasks)
     if not answer.reasons:

@@ -51,7 +51,6 @@ class _Answers(click.Choice[str]):
     """The words `yes`, `no` and `choose`, of which the first letter is enough."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the word of an answer."""
         return super().convert({word[0]: word for word in self.choices}.get(value.lower(), value.lower()), param, ctx)
 
 

@@ -137,7 +137,6 @@ def _measure(sentence: str) -> float:
 
 
 def _strip_marks(sentence: str) -> str:
-    """Return a sentence without the marks of Markdown around it."""
     return _NAMED_FILES.sub("", one_line(_EMPHASIS.sub("", _MARKS.sub("", sentence)))).strip(" :：")
 
 

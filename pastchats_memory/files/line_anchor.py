@@ -86,7 +86,6 @@ def is_record(line: bytes | bytearray) -> bool:
 
 
 def _end_of_line(lines: bytes, number: int) -> int:
-    """Return the end of the line with that number."""
     end = -1
     for _ in range(number):
         end = lines.find(b"\n", end + 1)

@@ -262,7 +262,6 @@ def _run_in_thread(work: Callable[[], bytes | None], give_up: float) -> bytes | 
 
 
 def _log_faults(work: Work, arguments: list[str]) -> bytes:
-    """Return the answer; empty after a fault."""
     start = time.monotonic()
     try:
         return work()
@@ -272,7 +271,6 @@ def _log_faults(work: Work, arguments: list[str]) -> bytes:
 
 
 def _encode(answer: dict[str, object] | None) -> bytes:
-    """Return an answer as a line of JSON; empty for none."""
     import json
 
     return b"" if answer is None else json.dumps(answer).encode() + b"\n"

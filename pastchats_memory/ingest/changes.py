@@ -145,7 +145,6 @@ def _find_moved(new: list[Candidate], known: Mapping[str, SourceState]) -> dict[
 
 
 def _inode(file_id: str | None) -> str:
-    """Return device and inode."""
     return (file_id or "").rpartition(":")[0]
 
 

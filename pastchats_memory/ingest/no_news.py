@@ -45,7 +45,6 @@ def make_stamp(config: Config, inputs: Sequence[str], project: str | None, how: 
 
 
 def _list_below(root: str, wanted: FileFilter) -> Iterator[str]:
-    """Yield the state of each file below a folder."""
     folders = [root]
     while folders:
         folder = folders.pop()

@@ -135,6 +135,5 @@ def _is_below(path: str, folder: str) -> bool:
 
 
 def _program_of(formats: Iterable[str | None]) -> str:
-    """Return the program, or the format, of some files."""
     names = {BY_FORMAT[name].program or name if name in BY_FORMAT else name for name in formats if name}
     return names.pop() if len(names) == 1 else SEVERAL

@@ -167,7 +167,6 @@ def _index_files(
     report: IndexReport,
     progress: Callable[[IndexProgress], None],
 ) -> Iterator[None]:
-    """Index the files in order, and yield after each one."""
     total = sum(plan.candidate.size for plan in todo)
     done = turns_read = 0
     for plan in todo:

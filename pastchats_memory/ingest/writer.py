@@ -51,7 +51,6 @@ class _Part(NamedTuple):
 
     @property
     def task_rows(self) -> Sequence[Filed]:
-        """Return the tasks of a file that was read to its end."""
         return self.file.task_rows if self.is_last else ()
 
 

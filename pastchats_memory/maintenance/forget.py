@@ -208,7 +208,6 @@ def _build_choice(database: Database, selector: Selector, matches: Ids | None) -
 
 
 def _find_matches(database: Database, selector: Selector) -> Ids | None:
-    """Return the rows that match the query, or None without one."""
     if selector.query is None:
         return None
     return mentions.find_rows(database.hide(()), WordSearch(words(selector.query), selector.query.strip()))

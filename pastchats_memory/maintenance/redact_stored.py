@@ -310,7 +310,6 @@ def _rewrite_tasks(database: Database, session: ModelSession, tasks: dict[int, l
 def _texts_to_embed(
     tasks: Mapping[int, Sequence[TableRow]], read: Mapping[tuple[str, Key], StoredTexts]
 ) -> Iterator[str]:
-    """Yield the texts of changed rows that need a vector."""
     for rows in tasks.values():
         for kind, key in rows:
             row = read.get((kind.table, key))

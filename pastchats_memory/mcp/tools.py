@@ -381,7 +381,6 @@ def _hint_at_other_projects(project: str | None) -> str:
 
 
 def _answer(text: str, body: Mapping[str, object], paths: Iterable[str] = ()) -> CallToolResult:
-    """Return the text, links to the sources, and the view."""
     links = (
         ResourceLink(type="resource_link", uri=Path(path).as_uri(), name=escape_name(Path(path).name))
         for path in dict.fromkeys(paths)

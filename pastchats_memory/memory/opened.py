@@ -193,7 +193,6 @@ class OpenedMemory:
         return SharingLimits(stay, wanted.excludes)
 
     def _require_endpoint(self) -> str:
-        """Return the configured endpoint of the team. Raises TeamUnavailable."""
         from pastchats_memory.team.push import require_endpoint
 
         return require_endpoint(self.config.team_endpoint)

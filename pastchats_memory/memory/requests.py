@@ -67,7 +67,6 @@ def build_filters(
 
 
 def _parse_time(text: str | None, *, is_end: bool) -> str | None:
-    """Return the bound that a text names, or None without one."""
     if text is None:
         return None
     from pastchats_memory.text.dates import parse_time  # most questions name no time

@@ -103,7 +103,6 @@ def _text(text: str) -> str:
 
 
 def _redact_behind(key: str, value: Any) -> Any:
-    """Redact a text as the value of a JSON key."""
     if not isinstance(value, str):
         return value
     label = f'"{key}": "'

@@ -36,7 +36,6 @@ _BLANK = "\u2800"
 
 @cache
 def _list_words(kind: str) -> frozenset[str]:
-    """Return a list of `tag_words.txt`."""
     return frozenset(read_words(__file__, "tag_words.txt")[kind].split())
 
 

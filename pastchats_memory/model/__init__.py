@@ -8,30 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Annotated, NamedTuple
 
-from pastchats_memory.fields import (
-    FIRST,
-    HIDDEN,
-    IF_ANY,
-    ON_REQUEST,
-    As,
-    At,
-    Author,
-    Count,
-    Flat,
-    ItemId,
-    Line,
-    LooseTime,
-    OpenMetadata,
-    PresentIf,
-    Priority,
-    Resume,
-    Shown,
-    SourcePath,
-    TaskId,
-    Time,
-    one_of,
-    shown_as,
-)
+from pastchats_memory import fields
 from pastchats_memory.model.ids import ATTACHMENT, COMMENT, name_task
 
 EXPORT = "export/1"
@@ -46,13 +23,13 @@ OPEN = ("pending", "in_progress", "blocked", "review")
 """Statuses of open work; `deferred` work may never be done."""
 RESOLVED = ("completed", "archived")
 TYPES = ("epic", "task", "subtask")
-TaskStatus = Annotated[str, one_of(*STATUSES)]
-TaskType = Annotated[str, one_of(*TYPES)]
+TaskStatus = Annotated[str, fields.one_of(*STATUSES)]
+TaskType = Annotated[str, fields.one_of(*TYPES)]
 TURN_TYPES = ("prompt", "note")
 TASK_ROW_TYPES = (*TYPES, "comment", "attachment")
 """Types of results that belong to a task."""
-ItemType = Annotated[str, one_of(*TURN_TYPES, *TASK_ROW_TYPES)]
-OF_A_TASK = PresentIf("type", TASK_ROW_TYPES)
+ItemType = Annotated[str, fields.one_of(*TURN_TYPES, *TASK_ROW_TYPES)]
+OF_A_TASK = fields.PresentIf("type", TASK_ROW_TYPES)
 TASK_FIELDS = ("key", "title", "status", "status_raw", "priority", "tags")
 """Fields of a task that stand in a result that belongs to it."""
 Metadata = Mapping[str, object]
@@ -63,8 +40,8 @@ def _limit_metadata(*kinds: str) -> Mapping[str, object]:
     """Return the keywords of metadata whose `kind` is one of some kinds; further keys are open."""
     properties = {
         "format": {"type": "string"},
-        "branch": one_of("main", "abandoned", "sidechain"),
-        "kind": one_of(*kinds),
+        "branch": fields.one_of("main", "abandoned", "sidechain"),
+        "kind": fields.one_of(*kinds),
     }
     return {"properties": properties, "required": list(properties)}
 
@@ -74,7 +51,7 @@ TurnMetadata = Annotated[Metadata, _limit_metadata(*TURN_KINDS), _METADATA]
 HitMetadata = Annotated[Metadata, _limit_metadata(*TURN_KINDS, "task", "comment", "attachment"), _METADATA]
 NO_CONTRIBUTIONS: Mapping[str, float] = MappingProxyType({})
 Contributions = Mapping[
-    Annotated[str, one_of("words", "meaning", "together", "read")], Annotated[float, {"exclusiveMinimum": 0}]
+    Annotated[str, fields.one_of("words", "meaning", "together", "read")], Annotated[float, {"exclusiveMinimum": 0}]
 ]
 
 
@@ -166,7 +143,7 @@ class Place(NamedTuple):
 
     path: str
     line: Annotated[int, {"minimum": 1}]
-    end_line: Line
+    end_line: fields.Line
 
 
 CITATION_STATES = ("holds", "moved", "changed", "gone", "unchecked")
@@ -185,20 +162,20 @@ class Citation(NamedTuple):
 
 CitationState = Annotated[
     str | None,
-    one_of(*CITATION_STATES),
+    fields.one_of(*CITATION_STATES),
     "State of the source: it stands on `source_line` (holds), on another line now (moved), nowhere in the file "
     "(changed), the file is gone (gone), or it was not checked (unchecked): it has changed, or lies on another machine. "
     "Null if no file is cited.",
 ]
-Cited = Annotated[Citation | None, At("citation.state"), As(CitationState)]
+Cited = Annotated[Citation | None, fields.At("citation.state"), fields.As(CitationState)]
 """A citation that JSON shows by its state; None if there is no file, or if it was not checked."""
 
 
 class Unreadable(NamedTuple):
     """A line that could not be read."""
 
-    path: Annotated[str, HIDDEN]
-    line: Annotated[Count, "0 for the whole file."]
+    path: Annotated[str, fields.HIDDEN]
+    line: Annotated[fields.Count, "0 for the whole file."]
     reason: Annotated[str, {"minLength": 1}]
 
 
@@ -275,26 +252,26 @@ class Prompt(NamedTuple):
 class Item(NamedTuple):
     """A stored turn or note."""
 
-    id: Annotated[int, At("shown_id"), As(ItemId)]
+    id: Annotated[int, fields.At("shown_id"), fields.As(fields.ItemId)]
     source_path: str
-    project: Annotated[str, Shown("source_project")]
+    project: Annotated[str, fields.Shown("source_project")]
     conversation_id: str | None
     turn_index: Annotated[int, {"minimum": 0}, "0-based place in the conversation."]
     role: Annotated[
         str,
         "user, assistant, system, tool, note, or another word of a generic file, in lower case.",
-        Shown(after="content"),
+        fields.Shown(after="content"),
     ]
-    content: Annotated[str, "The whole text.", Shown(after="type")]
-    timestamp: Time
+    content: Annotated[str, "The whole text.", fields.Shown(after="type")]
+    timestamp: fields.Time
     metadata: TurnMetadata
     places: Annotated[tuple[Place, ...], "Every place where the turn was seen."]
     """The one that is cited comes first."""
-    citation: Annotated[Cited, Shown(after="source_line")] = None
+    citation: Annotated[Cited, fields.Shown(after="source_line")] = None
     """Citation of the first place."""
-    team_id: Annotated[str, HIDDEN] = ""
+    team_id: Annotated[str, fields.HIDDEN] = ""
     """Id of a turn of the team's memory; empty for the user's own."""
-    author: Author = ""
+    author: fields.Author = ""
 
     @property
     def shown_id(self) -> str:
@@ -302,12 +279,12 @@ class Item(NamedTuple):
         return self.team_id or str(self.id)
 
     @property
-    def type(self) -> Annotated[str, one_of(*TURN_TYPES), Shown(after="id")]:
+    def type(self) -> Annotated[str, fields.one_of(*TURN_TYPES), fields.Shown(after="id")]:
         """Return `note` for a note, and `prompt` for any other turn."""
         return "note" if self.role == "note" else "prompt"
 
     @property
-    def source_line(self) -> Annotated[Line, Shown(after="source_path")]:
+    def source_line(self) -> Annotated[fields.Line, fields.Shown(after="source_path")]:
         """Return the line of the first place."""
         return self.places[0].line if self.places else None
 
@@ -325,7 +302,7 @@ class Hit(NamedTuple):
     semantic_rank: Annotated[int | None, {"minimum": 1}, "Place in the list by meaning."]
     similarity: Annotated[float | None, {"minimum": -1, "maximum": 1}, "Cosine of the query and the item."]
     """None without a query vector."""
-    id: ItemId
+    id: fields.ItemId
     type: ItemType
     content: Annotated[str, "The whole text."]
     snippet: Annotated[str, "One line of it around the match."]
@@ -334,28 +311,28 @@ class Hit(NamedTuple):
         "user, assistant, system, tool, note, task (of tasks, comments and attachments), or another word of a generic "
         "file, in lower case.",
     ]
-    source_path: SourcePath
-    source_line: Line
+    source_path: fields.SourcePath
+    source_line: fields.Line
     source_project: str
     conversation_id: str | None
     turn_index: Annotated[int, {"minimum": 0}, "0-based place in the conversation; 0 for the parts of a task."]
-    timestamp: Time
+    timestamp: fields.Time
     metadata: HitMetadata
     contributions: Annotated[
         Contributions,
         "With --explain: what each list added to the score; `read` is the cross-encoder's, with --rerank.",
-        IF_ANY,
-        Shown(after="resume"),
+        fields.IF_ANY,
+        fields.Shown(after="resume"),
     ] = NO_CONTRIBUTIONS
-    citation: Annotated[Cited, Shown(after="source_line")] = None
-    task: Annotated["StoredTask | None", Flat(TASK_FIELDS), OF_A_TASK, Shown(after="heading")] = None
+    citation: Annotated[Cited, fields.Shown(after="source_line")] = None
+    task: Annotated["StoredTask | None", fields.Flat(TASK_FIELDS), OF_A_TASK, fields.Shown(after="heading")] = None
     """The task itself, or the task of a comment or an attachment; None for turns and notes."""
-    named: Annotated[float, HIDDEN] = 0.0
+    named: Annotated[float, fields.HIDDEN] = 0.0
     """Worth of the query's names in the row, by their rarity; 0 unless the request asked for it."""
-    author: Annotated[Author, Shown(after="metadata")] = ""
-    resume: Annotated[Resume, Shown(after="tags")] = None
+    author: Annotated[fields.Author, fields.Shown(after="metadata")] = ""
+    resume: Annotated[fields.Resume, fields.Shown(after="tags")] = None
     """Set where it is shown."""
-    replaced_by: Annotated[str, "Id of a later request that replaced what was decided here.", IF_ANY] = ""
+    replaced_by: Annotated[str, "Id of a later request that replaced what was decided here.", fields.IF_ANY] = ""
 
     @property
     def heading(
@@ -363,8 +340,8 @@ class Hit(NamedTuple):
     ) -> Annotated[
         str | None,
         "Headings of a note, outermost first, joined by ' > '.",
-        PresentIf("type", ("note",)),
-        Shown(after="author"),
+        fields.PresentIf("type", ("note",)),
+        fields.Shown(after="author"),
     ]:
         """Return the headings of a note."""
         return self.metadata.get("heading")  # type: ignore[return-value] # metadata of a note has a text
@@ -396,15 +373,15 @@ class Hits(list[Hit]):
 class Comment(NamedTuple):
     """A comment on a task."""
 
-    content: Annotated[str, Shown(after="author")]
+    content: Annotated[str, fields.Shown(after="author")]
     author: str = ""
-    created_at: LooseTime = None
+    created_at: fields.LooseTime = None
     """ISO 8601 in UTC with milliseconds, as every time here."""
-    id: Annotated[int | None, HIDDEN] = None
+    id: Annotated[int | None, fields.HIDDEN] = None
     """The 5 of `c:5`; None before it is stored."""
 
     @property
-    def shown_id(self) -> Annotated[str, {"pattern": "^c:[0-9]+$"}, Shown("id", FIRST)]:
+    def shown_id(self) -> Annotated[str, {"pattern": "^c:[0-9]+$"}, fields.Shown("id", fields.FIRST)]:
         """Return the id as people see it."""
         return f"{COMMENT}{self.id}"
 
@@ -413,37 +390,37 @@ class Attachment(NamedTuple):
     """A file attached to a task."""
 
     name: str
-    size: Annotated[Count, "Bytes."]
+    size: Annotated[fields.Count, "Bytes."]
     sha256: str
     """Hex, of the bytes."""
     content: Annotated[
         str | None,
         "Text of the attachment that was asked for; null for a binary file.",
-        ON_REQUEST,
-        Shown(after="created_at"),
+        fields.ON_REQUEST,
+        fields.Shown(after="created_at"),
     ] = None
     """Its text; None for a picture and the like, which is found by its name."""
-    created_at: LooseTime = None
-    id: Annotated[int | None, HIDDEN] = None
+    created_at: fields.LooseTime = None
+    id: Annotated[int | None, fields.HIDDEN] = None
     """The 7 of `a:7`; None before it is stored."""
 
     @property
-    def shown_id(self) -> Annotated[str, {"pattern": "^a:[0-9]+$"}, Shown("id", FIRST)]:
+    def shown_id(self) -> Annotated[str, {"pattern": "^a:[0-9]+$"}, fields.Shown("id", fields.FIRST)]:
         """Return the id as people see it."""
         return f"{ATTACHMENT}{self.id}"
 
 
-@shown_as("StateView")
+@fields.shown_as("StateView")
 class TaskState(NamedTuple):
     """A step of a task's history."""
 
     status: TaskStatus
-    raw: Annotated[str, Shown("status_raw")]
+    raw: Annotated[str, fields.Shown("status_raw")]
     """The source's own word."""
-    at: LooseTime = None
+    at: fields.LooseTime = None
 
 
-@shown_as("LinkView")
+@fields.shown_as("LinkView")
 class TaskLink(NamedTuple):
     """A link from a task to another one."""
 
@@ -494,7 +471,7 @@ class Task(NamedTuple):
     """All fields of a task of an export, as `store.interchange` writes them."""
 
 
-@shown_as("PartView")
+@fields.shown_as("PartView")
 class TaskPart(NamedTuple):
     """A task as a part of another one."""
 
@@ -503,36 +480,36 @@ class TaskPart(NamedTuple):
     status: TaskStatus
 
 
-@shown_as("TaskView")
+@fields.shown_as("TaskView")
 class StoredTask(NamedTuple):
     """A task with all that belongs to it; of attachments' texts only the one that was asked for."""
 
-    id: Annotated[int, At("shown_id"), As(TaskId)]
+    id: Annotated[int, fields.At("shown_id"), fields.As(fields.TaskId)]
     key: str
     """The KEY of `t:KEY`."""
     title: str
-    description: Annotated[str, Shown(after="tags")]
-    type: Annotated[TaskType, Shown(after="id")]
+    description: Annotated[str, fields.Shown(after="tags")]
+    type: Annotated[TaskType, fields.Shown(after="id")]
     status: TaskStatus
     status_raw: Annotated[str, "The tracker's own word."]
-    priority: Priority
+    priority: fields.Priority
     tags: tuple[str, ...]
-    project: Annotated[str, Shown("source_project")]
+    project: Annotated[str, fields.Shown("source_project")]
     parent: Annotated[str | None, "Key of the task that it is part of."]
     links: Annotated[tuple[TaskLink, ...], "Other links, with keys of stored tasks."]
-    source_path: SourcePath
-    source_line: Line
-    created_at: LooseTime
-    updated_at: LooseTime
-    closed_at: LooseTime
-    due_at: LooseTime
+    source_path: fields.SourcePath
+    source_line: fields.Line
+    created_at: fields.LooseTime
+    updated_at: fields.LooseTime
+    closed_at: fields.LooseTime
+    due_at: fields.LooseTime
     conversations: Annotated[tuple[str, ...], "Ids of the conversations that worked on it."]
-    states: Annotated[tuple[TaskState, ...], "States, oldest first.", Shown("history")]
+    states: Annotated[tuple[TaskState, ...], "States, oldest first.", fields.Shown("history")]
     comments: tuple[Comment, ...]
     attachments: tuple[Attachment, ...]
-    metadata: OpenMetadata
+    metadata: fields.OpenMetadata
     parts: Annotated[
-        tuple[TaskPart, ...], "Tasks of which it is the parent, if one task is shown and has any.", IF_ANY
+        tuple[TaskPart, ...], "Tasks of which it is the parent, if one task is shown and has any.", fields.IF_ANY
     ] = ()
 
     @property

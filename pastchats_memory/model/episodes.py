@@ -6,25 +6,7 @@ Annotations are evaluated here, as in `model`.
 from collections.abc import Mapping
 from typing import Annotated, Literal, NamedTuple
 
-from pastchats_memory.fields import (
-    HIDDEN,
-    IF_ANY,
-    NULL_IF_EMPTY,
-    As,
-    Basis,
-    Count,
-    Flat,
-    ItemId,
-    Line,
-    OutcomeWord,
-    Shown,
-    SourcePath,
-    Time,
-    TurnId,
-    View,
-    one_of,
-    shown_as,
-)
+from pastchats_memory import fields
 from pastchats_memory.model import Cited, Hit, Item
 
 Done = Annotated[
@@ -37,8 +19,8 @@ Done = Annotated[
 class StandingLines(NamedTuple):
     """The lines that an episode added, and those of them that stand in HEAD today."""
 
-    lines: Annotated[Count, "Lines of these that stand in HEAD."]
-    added: Annotated[Count, "Lines that the episode added."]
+    lines: Annotated[fields.Count, "Lines of these that stand in HEAD."]
+    added: Annotated[fields.Count, "Lines that the episode added."]
 
     def __str__(self) -> str:
         """Say it as people read it."""
@@ -51,30 +33,30 @@ Standing = Annotated[
 ]
 
 
-@shown_as("ItemView")
+@fields.shown_as("ItemView")
 class ShownItem(NamedTuple):
     """A stored turn or note, whole."""
 
-    item: Annotated[Item, Flat()]
-    outcome: Annotated["Outcome", Flat(), Shown(after="timestamp")]
-    is_asked: Annotated[bool, "True for the one item whose id was given.", Shown(after="type")] = False
+    item: Annotated[Item, fields.Flat()]
+    outcome: Annotated["Outcome", fields.Flat(), fields.Shown(after="timestamp")]
+    is_asked: Annotated[bool, "True for the one item whose id was given.", fields.Shown(after="type")] = False
     standing: Standing = None
 
 
-class QuestionView(View):
+class QuestionView(fields.View):
     """The turn that asks, with its source."""
 
-    id: TurnId
+    id: fields.TurnId
     timestamp: str | None
     source_path: str
-    source_line: Line
+    source_line: fields.Line
     citation: Cited
 
 
 class ContextItem(NamedTuple):
     """An item of a context."""
 
-    hit: Annotated[Hit, Flat(but=("contributions", "resume"))]
+    hit: Annotated[Hit, fields.Flat(but=("contributions", "resume"))]
     excerpt: Annotated[str, "As much of the content as fits; `show ID` has all of it."]
 
 
@@ -93,22 +75,22 @@ PACKET_SECTIONS = ("task", "open", "refused", "decided", "changed", "read", "ran
 """Parts of a packet, in the order in which they are shown."""
 
 
-@shown_as("PacketLineView")
+@fields.shown_as("PacketLineView")
 class PacketLine(NamedTuple):
     """One line of a packet, with the turn that shows it."""
 
     section: Annotated[
         str,
-        one_of(*PACKET_SECTIONS),
+        fields.one_of(*PACKET_SECTIONS),
         "task: the user's words; open: what is left; refused: what the user refused, and why; decided: the user's decisions; "
         "changed: a file; read: a file that was only read; ran: a command with its last result; answer: how the last answer ends; since: a file that "
         "changed after the session.",
     ]
     text: Annotated[str, "On one line, whole sentences where they fit."]
-    id: ItemId
+    id: fields.ItemId
     """The turn or the task; empty for a turn that a hook read and that is not stored yet."""
-    source_line: Line
-    turn_index: Annotated[int, HIDDEN] = 0
+    source_line: fields.Line
+    turn_index: Annotated[int, fields.HIDDEN] = 0
 
 
 PacketMoment = Literal["compaction", "return", "handoff"]
@@ -118,13 +100,13 @@ PacketMoment = Literal["compaction", "return", "handoff"]
 class Packet(NamedTuple):
     """The state of a conversation: its task, decisions, refusals, files, commands, and what is open."""
 
-    moment: Annotated[PacketMoment, HIDDEN]
+    moment: Annotated[PacketMoment, fields.HIDDEN]
     project: str
     conversation_id: str
     title: str
-    outcome: Annotated[OutcomeWord, "Outcome of its last episode."]
-    until: Annotated[Time, "Time of its last turn."]
-    source_path: SourcePath
+    outcome: Annotated[fields.OutcomeWord, "Outcome of its last episode."]
+    until: Annotated[fields.Time, "Time of its last turn."]
+    source_path: fields.SourcePath
     lines: Annotated[tuple[PacketLine, ...], "The most useful first."]
 
 
@@ -148,7 +130,7 @@ class Evidence(NamedTuple):
 
     quotation: Annotated[str, {"maxLength": 240}]
     source_path: str
-    source_line: Line
+    source_line: fields.Line
     """Line of the quotation if it can be found, else of the turn."""
     citation: Cited = None
 
@@ -156,13 +138,13 @@ class Evidence(NamedTuple):
 class Outcome(NamedTuple):
     """The outcome of an episode."""
 
-    verdict: Annotated[OutcomeWord, Shown("outcome")] = "unknown"
+    verdict: Annotated[fields.OutcomeWord, fields.Shown("outcome")] = "unknown"
     evidence: Annotated[
         tuple[Evidence, ...],
         {"maxItems": 2},
         "Lines that show the outcome, the decisive one last; for an unknown outcome the user's next words, if any.",
     ] = ()
-    signal: Annotated[str, HIDDEN] = ""
+    signal: Annotated[str, fields.HIDDEN] = ""
     """The rule that decided; empty if none did."""
 
     @property
@@ -176,7 +158,7 @@ class Outcome(NamedTuple):
         return self.evidence[-1].quotation if self.evidence else ""
 
     @property
-    def basis(self) -> Annotated[Basis, Shown(after="outcome")]:
+    def basis(self) -> Annotated[fields.Basis, fields.Shown(after="outcome")]:
         """Return how that line relates to the outcome; empty if it speaks for itself."""
         if self.verdict != "unknown":
             return BASES.get(self.signal, "")
@@ -186,25 +168,25 @@ class Outcome(NamedTuple):
 class Attempt(NamedTuple):
     """Another episode about the same problem."""
 
-    id: TurnId
+    id: fields.TurnId
     """Of the turn that asks."""
     asked: str
     """An excerpt on one line."""
     answered: Annotated[str, "Summary of the last answer, in lines if the query matched it; empty without one."]
-    outcome: OutcomeWord
+    outcome: fields.OutcomeWord
     shown_by: Annotated[str, "The line that shows the outcome, quoted from a transcript."]
     timestamp: str | None
     source_path: str
-    source_line: Line
+    source_line: fields.Line
     citation: Cited = None
-    signal: Annotated[str, HIDDEN] = ""
+    signal: Annotated[str, fields.HIDDEN] = ""
     """The rule that decided on the outcome; empty if none did."""
     reply: Annotated[str, "The user's next words about it; empty if there are none."] = ""
-    is_match: Annotated[bool, HIDDEN] = False
+    is_match: Annotated[bool, fields.HIDDEN] = False
     """Whether the query matched it, so that its answer has several lines."""
 
     @property
-    def basis(self) -> Annotated[Basis, Shown(after="outcome")]:
+    def basis(self) -> Annotated[fields.Basis, fields.Shown(after="outcome")]:
         """Return how the line relates to the outcome; empty if it speaks for itself."""
         return BASES.get(self.signal, "")
 
@@ -212,7 +194,7 @@ class Attempt(NamedTuple):
 class Sheet(NamedTuple):
     """An episode laid out for a reader who judges its outcome; of long texts beginning and end."""
 
-    id: Annotated[TurnId, "Id of the prompt."]
+    id: Annotated[fields.TurnId, "Id of the prompt."]
     project: str
     timestamp: str | None
     asked: Annotated[str, {"maxLength": 1003}]
@@ -225,12 +207,12 @@ class Sheet(NamedTuple):
         tuple[Annotated[str, {"maxLength": 303}], ...], {"maxItems": 3}, "The last results of commands, in order."
     ]
     said_next: Annotated[str, {"maxLength": 1003}, "The user's words up to the next answer; empty if there are none."]
-    outcome: Annotated[Outcome, Flat()]
+    outcome: Annotated[Outcome, fields.Flat()]
     """The outcome that recall shows."""
     source_path: str
-    source_line: Line
+    source_line: fields.Line
     citation: Cited = None
-    was: Annotated[OutcomeWord, "The outcome before it was judged just now.", IF_ANY] = ""
+    was: Annotated[fields.OutcomeWord, "The outcome before it was judged just now.", fields.IF_ANY] = ""
 
 
 class Unjudged(NamedTuple):
@@ -257,20 +239,20 @@ class Edits(NamedTuple):
 class RecallEntry(NamedTuple):
     """An entry of a recall block: an episode with the hit that matched."""
 
-    hit: Annotated[Hit, Flat(but=("contributions", "resume"))]
+    hit: Annotated[Hit, fields.Flat(but=("contributions", "resume"))]
     asked: str | None
     """Excerpt of the question; None without one, as in a note."""
     answered: str | None
     """Excerpt of the answer around what matched; None without one."""
-    outcome: Annotated[Outcome, Flat()]
-    is_current: Annotated[bool, Shown("current_project", "reverted_by")]
+    outcome: Annotated[Outcome, fields.Flat()]
+    is_current: Annotated[bool, fields.Shown("current_project", "reverted_by")]
     """Whether it belongs to the caller's project."""
     question: Annotated[
         Hit | None,
-        As(QuestionView | None),
+        fields.As(QuestionView | None),
         "The prompt, if another turn of the episode matched: the entry in the text has its time and source. "
         "Null if the match itself is shown first.",
-        Shown(after="current_project"),
+        fields.Shown(after="current_project"),
     ] = None
     title: Annotated[str, "What the thread is about: the start of its first request."] = ""
     done: Done = ()
@@ -278,29 +260,29 @@ class RecallEntry(NamedTuple):
         tuple[Attempt, ...], "Earlier attempts at the same problem, in order, each with the user's words about it."
     ] = ()
     after: Annotated[
-        Attempt | None, "The end of the thread, if a filter chose an earlier attempt.", Shown("ended_later")
+        Attempt | None, "The end of the thread, if a filter chose an earlier attempt.", fields.Shown("ended_later")
     ] = None
     superseded_by: Annotated[Attempt | None, "The later episode that replaced what was decided here."] = None
-    edits: Annotated[Edits, HIDDEN] = Edits()
+    edits: Annotated[Edits, fields.HIDDEN] = Edits()
     """What it changed."""
     commit: Annotated[
         str,
         "Short hash of the commit with its edits, read from the repository of the working directory.",
-        NULL_IF_EMPTY,
+        fields.NULL_IF_EMPTY,
     ] = ""
     """It is never stored."""
-    reverted_by: Annotated[str, "Short hash of the commit that reverted that one.", NULL_IF_EMPTY] = ""
+    reverted_by: Annotated[str, "Short hash of the commit that reverted that one.", fields.NULL_IF_EMPTY] = ""
     standing: Standing = None
     """It is never stored."""
-    supersedes: Annotated[str, HIDDEN] = ""
+    supersedes: Annotated[str, fields.HIDDEN] = ""
     """Id of an earlier decision of the block that this one replaced; empty for none."""
-    has_turned: Annotated[bool, HIDDEN] = False
+    has_turned: Annotated[bool, fields.HIDDEN] = False
     """Whether the thread turned to another thing before its end, so that the attempt that matched is shown first."""
-    no_resume: Annotated[str, HIDDEN] = ""
+    no_resume: Annotated[str, fields.HIDDEN] = ""
     """Why its session cannot be resumed; empty if nothing is known against it."""
-    is_short: Annotated[bool, HIDDEN] = False
+    is_short: Annotated[bool, fields.HIDDEN] = False
     """Whether room is scarce, so that its source is named without the turn."""
-    is_left_out: Annotated[bool, HIDDEN] = False
+    is_left_out: Annotated[bool, fields.HIDDEN] = False
     """Whether there is an answer that no budget was left for."""
 
     @property
@@ -356,12 +338,12 @@ class Lesson(NamedTuple):
     ended_by: Annotated[Attempt, "The attempt after them that worked."]
 
 
-class RunView(View):
+class RunView(fields.View):
     """The place where a command ran."""
 
     quotation: Annotated[str, "The command."]
     source_path: str
-    source_line: Line
+    source_line: fields.Line
     citation: Cited
 
 
@@ -375,6 +357,6 @@ class Command(NamedTuple):
         Attempt,
         "The episode with most of the listed commands, else the best fitting one; the commands of an episode come "
         "together, in the order in which they worked.",
-        Shown(after="run"),
+        fields.Shown(after="run"),
     ]
-    run: Annotated[Evidence, As(RunView)]
+    run: Annotated[Evidence, fields.As(RunView)]

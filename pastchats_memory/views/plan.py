@@ -6,19 +6,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, NamedTuple, TypeGuard, Union, get_args, get_origin, get_type_hints
 
-from pastchats_memory.fields import (
-    FIRST,
-    HIDDEN,
-    IF_ANY,
-    NULL_IF_EMPTY,
-    ON_REQUEST,
-    As,
-    At,
-    Flat,
-    PresentIf,
-    Shown,
-    View,
-)
+from pastchats_memory import fields
 
 
 class Field(NamedTuple):
@@ -29,7 +17,7 @@ class Field(NamedTuple):
     """Attributes that lead from the value to the value of the field."""
     annotation: Any
     """Type of the shown value, with its details."""
-    present: PresentIf | None
+    present: fields.PresentIf | None
     is_optional: bool
     """Whether the field can be absent: if it is empty, unless a condition or the caller decides."""
     is_added: bool = False
@@ -41,7 +29,9 @@ class Field(NamedTuple):
 def is_view(annotation: Any) -> TypeGuard[type]:
     """Return whether an annotation is a class whose fields are shown."""
     return isinstance(annotation, type) and (
-        hasattr(annotation, "_fields") or hasattr(annotation, "__dataclass_fields__") or issubclass(annotation, View)
+        hasattr(annotation, "_fields")
+        or hasattr(annotation, "__dataclass_fields__")
+        or issubclass(annotation, fields.View)
     )
 
 
@@ -69,17 +59,17 @@ def list_fields(view: type) -> tuple[Field, ...]:
     groups: dict[str, list[tuple[Field, ...]]] = {}
     for attribute, annotation in _list_attributes(view):
         bare, details = split_details(annotation)
-        if HIDDEN not in details:
-            shown = next((one for one in details if isinstance(one, Shown)), Shown())
-            fields = tuple(_make_fields(attribute, bare, details, shown.name))
-            groups.setdefault(shown.after, []).append(fields)
-    return (*_arrange(groups, FIRST), *_arrange(groups, ""))
+        if fields.HIDDEN not in details:
+            shown = next((one for one in details if isinstance(one, fields.Shown)), fields.Shown())
+            found = tuple(_make_fields(attribute, bare, details, shown.name))
+            groups.setdefault(shown.after, []).append(found)
+    return (*_arrange(groups, fields.FIRST), *_arrange(groups, ""))
 
 
 def _arrange(groups: Mapping[str, Sequence[tuple[Field, ...]]], after: str) -> Iterator[Field]:
     """Yield the fields that follow a field, each before those that follow it; `groups` has them by that field."""
-    for fields in groups.get(after, ()):
-        for field in fields:
+    for group in groups.get(after, ()):
+        for field in group:
             yield field
             yield from _arrange(groups, field.name)
 
@@ -90,26 +80,28 @@ def _list_attributes(view: type) -> Iterator[tuple[str, Any]]:
     for name, member in vars(view).items():
         if isinstance(member, property):
             annotation = get_type_hints(member.fget, include_extras=True).get("return")
-            if any(isinstance(one, Shown) for one in split_details(annotation)[1]):
+            if any(isinstance(one, fields.Shown) for one in split_details(annotation)[1]):
                 yield name, annotation
 
 
 def _make_fields(attribute: str, bare: Any, details: tuple[Any, ...], name: str) -> Iterator[Field]:
-    at = next((one for one in details if isinstance(one, At)), At(attribute))
+    at = next((one for one in details if isinstance(one, fields.At)), fields.At(attribute))
     path = tuple(filter(None, at.path.split(".")))
-    present = next((one for one in details if isinstance(one, PresentIf)), None)
-    flat = next((one for one in details if isinstance(one, Flat)), None)
+    present = next((one for one in details if isinstance(one, fields.PresentIf)), None)
+    flat = next((one for one in details if isinstance(one, fields.Flat)), None)
     if flat is None:
-        shown_as = next((one.annotation for one in details if isinstance(one, As)), bare)
-        if NULL_IF_EMPTY in details:
-            shown_as, at = shown_as | None, At(at.path, lambda text: text or None)
-        if IF_ANY in details:
+        shown_as = next((one.annotation for one in details if isinstance(one, fields.As)), bare)
+        if fields.NULL_IF_EMPTY in details:
+            shown_as, at = shown_as | None, fields.At(at.path, lambda text: text or None)
+        if fields.IF_ANY in details:
             (shown_as,) = (one for one in split_union(shown_as) if one is not NoneType)
         annotation = add_details(shown_as, details)
-        is_added = ON_REQUEST in details
-        yield Field(name or attribute, path, annotation, present, is_added or IF_ANY in details, is_added, at.make)
+        is_added = fields.ON_REQUEST in details
+        yield Field(
+            name or attribute, path, annotation, present, is_added or fields.IF_ANY in details, is_added, at.make
+        )
         return
     nested = next(one for one in split_union(bare) if one is not NoneType)
-    fields = {field.name: field for field in list_fields(nested) if field.name not in flat.but}
-    for field in map(fields.__getitem__, flat.only or fields):
+    inner = {field.name: field for field in list_fields(nested) if field.name not in flat.but}
+    for field in map(inner.__getitem__, flat.only or inner):
         yield field._replace(path=(*path, *field.path), present=present or field.present)

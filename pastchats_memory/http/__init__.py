@@ -25,9 +25,9 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pastchats_memory.config import Config, state_folder
-from pastchats_memory.errors import MemoryFault, UsageFault
+from pastchats_memory.errors import UsageFault
 from pastchats_memory.http import chat
-from pastchats_memory.http.answers import RequestError, answer_error, answer_json, translate_fault
+from pastchats_memory.http.answers import RequestError, answer_error, answer_json, make_fault_handlers
 from pastchats_memory.http.guard import Admission, Guard, is_loopback, require_json
 from pastchats_memory.http.open_memory import OpenMemory
 from pastchats_memory.http.openapi import CHAT, MODELS, describe
@@ -87,12 +87,7 @@ def make_application(
             Mount("/page", page),
         ],
         lifespan=lifespan,
-        exception_handlers={
-            RequestError: _answer_fault,
-            MemoryFault: _answer_fault,
-            HTTPException: _answer_no_route,
-            Exception: _answer_fault,
-        },
+        exception_handlers={**make_fault_handlers(answer_error), HTTPException: _answer_no_route},
     )
     app.router.redirect_slashes = False
     return Guard(app, admission)
@@ -155,10 +150,6 @@ def _find_context(memory: Memory, question: str, given: dict[str, Any]) -> Conte
         memory.check_filters(**{name: given[name] for name in FILTERS if name in given})
         return Context((), "", 0)
     return memory.context(question, **given)
-
-
-async def _answer_fault(_: Request, fault: Exception) -> Response:
-    return answer_error(translate_fault(fault))
 
 
 async def _answer_no_route(_: Request, fault: Exception) -> Response:

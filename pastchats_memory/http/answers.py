@@ -1,9 +1,10 @@
 """Answer with JSON, and with `error/1` and a fitting status if a request cannot be answered."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import orjson
+from starlette.requests import Request
 from starlette.responses import Response
 
 from pastchats_memory.errors import MemoryFault
@@ -42,6 +43,15 @@ def translate_fault(fault: Exception) -> RequestError:
         return RequestError(STATUS.get(fault.kind, 500), fault.kind, fault.message, fault.hint)
     hint = "The server's log has the place, not the content; please report it."
     return RequestError(500, "bug", "this is a fault of pastchats-memory itself", hint)
+
+
+def make_fault_handlers(answer: Callable[[RequestError], Response]) -> dict[Any, Any]:
+    """Return the handlers of an application that answers all faults of its own."""
+
+    async def answer_fault(_: Request, fault: Exception) -> Response:
+        return answer(translate_fault(fault))
+
+    return dict.fromkeys((RequestError, MemoryFault, Exception), answer_fault)
 
 
 def encode(body: Mapping[str, object]) -> bytes:

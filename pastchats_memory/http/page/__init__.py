@@ -15,8 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from pastchats_memory.errors import MemoryFault
-from pastchats_memory.http.answers import RequestError, translate_fault
+from pastchats_memory.http.answers import RequestError, make_fault_handlers
 from pastchats_memory.http.open_memory import OpenMemory
 from pastchats_memory.http.page import conversation, forget, judge, log, projects, search, settings, sources, tasks
 from pastchats_memory.http.page.answers import (
@@ -93,12 +92,7 @@ def make_page(memory: OpenMemory, sessions: Sessions) -> ASGIApp:
     ]
     app = Starlette(
         routes=[*routes, Route("/static/{name}", static)],
-        exception_handlers={
-            RequestError: _answer_fault,
-            MemoryFault: _answer_fault,
-            HTTPException: _answer_no_route,
-            Exception: _answer_fault,
-        },
+        exception_handlers={**make_fault_handlers(_respond_error), HTTPException: _answer_no_route},
     )
     app.router.redirect_slashes = False
     return app
@@ -139,12 +133,11 @@ def _drop_blank(fields: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {name: value for name, value in dict(fields).items() if value.strip()}
 
 
-async def _answer_fault(_: Request, fault: Exception) -> Response:
-    error = translate_fault(fault)
+def _respond_error(error: RequestError) -> Response:
     return respond(WebPage("error", {"message": error.message, "hint": error.hint}, error.status), "")
 
 
-async def _answer_no_route(request: Request, fault: Exception) -> Response:
+async def _answer_no_route(_: Request, fault: Exception) -> Response:
     assert isinstance(fault, HTTPException)  # noqa: S101 - it is registered for these
     message = "there is no such page" if fault.status_code == 404 else "this page does not answer such a request"  # noqa: PLR2004 - HTTP's number
-    return await _answer_fault(request, RequestError(fault.status_code, "not_found", message, "Search for it instead."))
+    return _respond_error(RequestError(fault.status_code, "not_found", message, "Search for it instead."))

@@ -112,17 +112,13 @@ def _environment() -> Environment:
         finalize=_clean,
     )
     environment.globals.update(url=make_url, static=_find_static)
-    environment.filters.update(FILTERS, markdown=_render_markdown)
+    environment.filters.update(FILTERS, markdown=lambda text: Markup(render_html(text)))  # noqa: S704 - it has neither raw HTML nor scripts in links # nosec B704
     return environment
 
 
 def _clean(value: object) -> object:
     """Remove control characters from a plain text; `Markup` is our own."""
     return remove_controls(value) if type(value) is str else value
-
-
-def _render_markdown(text: str) -> Markup:
-    return Markup(render_html(text))  # noqa: S704 - it has neither raw HTML nor scripts in links # nosec B704
 
 
 # --- static files -----------------------------------------------------------------------------------------------------

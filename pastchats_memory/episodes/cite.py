@@ -1,7 +1,6 @@
 """Check whether cited text still stands, and find the line of a quotation."""
 
 import os
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -20,6 +19,7 @@ from pastchats_memory.store import citations
 from pastchats_memory.store.citations import CitedPlace
 from pastchats_memory.store.database import Database
 from pastchats_memory.text.lazy_pattern import LazyPattern
+from pastchats_memory.text.words import WORD
 
 HOLDS, MOVED, CHANGED, GONE, UNCHECKED = CITATION_STATES
 MAX_WAITING_BYTES = 16 << 20
@@ -33,7 +33,6 @@ LINES_BEFORE, LINES_BEHIND = 40, 400
 BLOCK = 1 << 18
 """Bytes that are read at a time."""
 _JSON_ESCAPE = LazyPattern(r"\\(?:u([0-9a-fA-F]{4})|[nrtbf\"/\\])")
-_WORD = re.compile(r"[^\W_]+")
 
 
 class CheckedPlace(NamedTuple):
@@ -265,7 +264,7 @@ def find_nearest_line(quotation: str, place: Place) -> int:
 
 def _lines_with(quotation: str, place: Place) -> Iterator[int]:
     """Yield the numbers of lines near the place with the quotation's words."""
-    words = _WORD.findall(quotation)
+    words = WORD.findall(quotation)
     if not words or not place.line:
         return
     longest = max(words, key=len).encode()

@@ -22,7 +22,7 @@ from pastchats_memory.text.commands import strip_surroundings
 from pastchats_memory.text.lazy_pattern import read_pattern
 from pastchats_memory.text.shell import classify_check, is_read_only
 from pastchats_memory.text.topics import measure_topic
-from pastchats_memory.text.words import FUNCTION_WORDS, words
+from pastchats_memory.text.words import FUNCTION_WORDS, WORD, words
 
 MIN_LETTERS = 4
 """Letters of a task's word that counts: "run" and "the" are in every second command."""
@@ -44,7 +44,6 @@ TYPE_CHECK = ("type", "check", "typecheck")
 """Words for these programs, whose names do not say what they do."""
 MAX_SUFFIX = 4
 """Letters that a command's word may not add to a task's word: `builder` counts, `testuser` does not."""
-_WORD = re.compile(r"[^\W_]+")
 _PARTS = re.compile(r"&&|\|\||;")
 _ADDS, _REMOVES = frozenset({"add", "i", "install"}), frozenset({"remove", "rm", "un", "uninstall"})
 _PACKAGE = re.compile(r"(?!-)@?[\w./:-]*\w")
@@ -205,7 +204,7 @@ def _measure_fit(command: str, weights: Mapping[str, float]) -> float:
 
     A word counts at either end: `pytest` is a test.
     """
-    own = [word.lower() for word in _WORD.findall(f"{_LOOKED_FOR.sub('', command)} {_family(command)}")]
+    own = [word.lower() for word in WORD.findall(f"{_LOOKED_FOR.sub('', command)} {_family(command)}")]
     own += TYPE_CHECK if not TYPE_CHECKERS.isdisjoint(own) else ()
     long = {word: weight for word, weight in weights.items() if len(word) >= MIN_LETTERS}
     present = sum(weight for word, weight in long.items() if any(_is_among(stem, own) for stem in _stems(word)))

@@ -17,7 +17,7 @@ from pastchats_memory.recall.earlier_prompt import find_earlier_prompt
 from pastchats_memory.recall.request import RecallRequest
 from pastchats_memory.search.request import Request
 from pastchats_memory.store import sources
-from pastchats_memory.text.encoding import utf8
+from pastchats_memory.text.encoding import count_bytes, utf8
 from pastchats_memory.text.recall_block import RECALL_PREAMBLE
 from pastchats_memory.text.words import words
 
@@ -85,7 +85,7 @@ def find_by_search(request: RecallRequest, config: Config, open_memory: OpenMemo
             not_conversation=request.exclude_conversation,
             given=request.exclude_items,
             unasked=request.is_unasked,
-            count_tokens=_count_bytes,
+            count_tokens=count_bytes,
         )
 
 
@@ -109,8 +109,4 @@ def _open_for_one_question(config: Config) -> Memory:
 
 
 def _count_all_bytes(texts: Iterable[str]) -> list[int]:
-    return [*map(_count_bytes, texts)]
-
-
-def _count_bytes(text: str) -> int:
-    return len(text.encode("utf-8", "replace"))
+    return [*map(count_bytes, texts)]

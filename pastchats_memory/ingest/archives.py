@@ -16,8 +16,8 @@ from pastchats_memory.files.archives import ARCHIVES, AT_ONCE, BrokenArchive, is
 from pastchats_memory.files.regular_file import open_regular
 from pastchats_memory.formats.companions import DATABASE_SUFFIXES
 from pastchats_memory.ingest.changes import recipe_of_skipped
-from pastchats_memory.ingest.discover import SKIPPED_FOLDERS, TEXTS, Candidate
-from pastchats_memory.ingest.options import IndexOptions
+from pastchats_memory.ingest.discover import TEXTS, Candidate
+from pastchats_memory.ingest.options import SKIPPED_FOLDERS, IndexOptions
 from pastchats_memory.ingest.report import IndexReport, report_failed, report_refused
 from pastchats_memory.model import Unreadable
 from pastchats_memory.store.sources import SourceState

@@ -28,6 +28,7 @@ COPIES = {known.name: known.fidelity for known in all_formats() if known.fidelit
 HASHED_FORMATS = frozenset(known.name for known in all_formats() if not known.keeps_mtime)
 GENERAL_FORMATS = frozenset(known.name for known in all_formats() if not known.is_specific)
 NOTE_FORMATS = frozenset(known.name for known in formats_of_kind("notes"))
+"""Formats whose files state what holds now; a row that is missing from its file is superseded."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from pastchats_memory.errors import InputMissing
 from pastchats_memory.files.archives import ARCHIVES, is_bomb
 from pastchats_memory.files.project import MARKER, is_opted_out
 from pastchats_memory.formats.companions import DATABASE_SUFFIXES, companions_of, has_companions, hidden_in
-from pastchats_memory.ingest.options import ALL_FILES, FileFilter
+from pastchats_memory.ingest.options import ALL_FILES, SKIPPED_FOLDERS, FileFilter
 from pastchats_memory.model import LeftOut, Unreadable
 from pastchats_memory.redact import redact_path
 from pastchats_memory.text.encoding import utf8
@@ -23,8 +23,6 @@ HOLLOW = "far larger than what is in it"
 BLOCK = 512
 """Bytes of the block in which the system counts disk usage."""
 OPTED_OUT_REASON = f"kept out by a {MARKER} in it or above it"
-SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", "site-packages"})
-"""Folders that hold thousands of other people's files and no conversation."""
 
 
 def stored_name(path: Path | str) -> str:

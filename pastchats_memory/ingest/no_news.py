@@ -15,7 +15,7 @@ from typing import Any
 from pastchats_memory.config import Config, is_private, own_places
 from pastchats_memory.files.project import is_opted_out
 from pastchats_memory.files.stored_path import resolve_path
-from pastchats_memory.ingest.options import FileFilter
+from pastchats_memory.ingest.options import SKIPPED_FOLDERS, FileFilter
 from pastchats_memory.store import repeated_runs, sources
 from pastchats_memory.store.database import open_database
 
@@ -25,7 +25,6 @@ PACKAGE = Path(__file__).parent.parent
 PACKAGES = ("site-packages", "dist-packages")
 SIDE_ENDS = ("", "-wal", "-shm", "-journal")
 """Ends of the names of the files that belong to a file that is named itself."""
-NOT_LISTED = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", "site-packages"})
 
 
 def make_stamp(config: Config, inputs: Sequence[str], project: str | None, how: Mapping[str, Any]) -> str | None:
@@ -54,7 +53,11 @@ def _list_below(root: str, wanted: FileFilter) -> Iterator[str]:
             yield f"{folder} {fault.errno}"
             continue
         for entry in entries:
-            if entry.name in NOT_LISTED or entry.path in wanted.own or (wanted.exclude and wanted.excludes(entry.path)):
+            if (
+                entry.name in SKIPPED_FOLDERS
+                or entry.path in wanted.own
+                or (wanted.exclude and wanted.excludes(entry.path))
+            ):
                 continue
             if entry.is_dir(follow_symlinks=False):
                 folders.append(entry.path)

@@ -16,6 +16,9 @@ from pastchats_memory.formats.base.locations import NOTE_FOLDER_DEPTH
 if TYPE_CHECKING:
     from pastchats_memory.formats.base.key_map import KeyMap
 
+SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", "site-packages"})
+"""Folders that hold thousands of other people's files and no conversation."""
+
 
 @dataclass(frozen=True, slots=True)
 class FileFilter:

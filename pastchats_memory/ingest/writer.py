@@ -13,8 +13,7 @@ import orjson
 
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.errors import ModelUnavailable
-from pastchats_memory.formats.registry import formats_of_kind
-from pastchats_memory.ingest.changes import COPIES, Plan, fingerprint, recipe_of
+from pastchats_memory.ingest.changes import COPIES, NOTE_FORMATS, Plan, fingerprint, recipe_of
 from pastchats_memory.ingest.forecast import other_runs
 from pastchats_memory.ingest.open_file import OpenFile
 from pastchats_memory.ingest.options import IndexOptions
@@ -37,8 +36,6 @@ BATCH_TURNS = 256
 BATCH_CHARACTERS = 1 << 20
 MOST_PROBLEMS = 100
 """Unreadable lines of a file that are stored."""
-SUPERSEDING = frozenset(known.name for known in formats_of_kind("notes"))
-"""Formats whose files state what holds now; a row that is missing from its file is superseded."""
 
 
 class _Part(NamedTuple):
@@ -124,7 +121,7 @@ class Writer:
         self._report.files.append(FileReport(candidate.name, None, reason=reason))
         state = _make_state(plan, recipe)._replace(note=redact(reason).text)
         with self._database.transaction():
-            if plan.state is not None and plan.state.format in SUPERSEDING:
+            if plan.state is not None and plan.state.format in NOTE_FORMATS:
                 source_id = sources.begin_source(self._database, candidate.name, candidate.mtime_ns)
                 self._report.superseded += sources.supersede(self._database, source_id, ())
                 vectors.catch_up(self._database)
@@ -282,7 +279,7 @@ class Writer:
         is_other_reader = (
             was is not None and before is not None and before.recipe != recipe_of(file.format, self._options)
         )
-        if not file.is_resumed and ({file.format, was} & SUPERSEDING or (is_other_reader and _is_same_file(file))):
+        if not file.is_resumed and ({file.format, was} & NOTE_FORMATS or (is_other_reader and _is_same_file(file))):
             self._report.superseded += sources.supersede(self._database, source_id, file.seen)
         stored = store_tasks(
             self._database, self._session, file.task_rows, (file.format, file.plan.candidate.name), ready

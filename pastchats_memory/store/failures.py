@@ -3,7 +3,6 @@
 A hook imports this before and after a call of a tool, so it imports little.
 """
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -11,6 +10,7 @@ import orjson
 
 from pastchats_memory.model import Metadata
 from pastchats_memory.store.database import Database
+from pastchats_memory.text.words import WORD
 
 MAX_ROWS = 400
 """The newest failures of a program, and the newest rows with a call, that are read."""
@@ -22,7 +22,6 @@ COLUMNS = (
     "source_project", "conversation_id", "prompt_id", "program", "word", "is_missing", "folder", "action", "error", "has_passed",
     "kind", "cure", "cure_id",
 )  # fmt: skip
-_WORD = re.compile(r"[^\W_]+")
 
 
 class RecordedTurn(NamedTuple):
@@ -122,7 +121,7 @@ def find_later_calls(
     database: Database, project: str | None, subject: str, after: str | None, not_conversation: str
 ) -> list[RecordedTurn]:
     """Return turns of other conversations after a time whose calls have the first words of a subject, the newest first."""
-    words = _WORD.findall(subject)[:MAX_WORDS]
+    words = WORD.findall(subject)[:MAX_WORDS]
     if not words or after is None:
         return []
     return _read_turns(

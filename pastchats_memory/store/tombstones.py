@@ -15,6 +15,7 @@ from pastchats_memory.fields import IF_ANY, ON_REQUEST, As, At, Count, View
 from pastchats_memory.model import Metadata, Prompt
 from pastchats_memory.store.database import LISTED, Database, bind_list
 from pastchats_memory.store.live_events import LIVE
+from pastchats_memory.store.visible import KINDS
 from pastchats_memory.text.groups import group_by_key
 from pastchats_memory.text.same_words import normalize_words
 
@@ -30,7 +31,6 @@ TURN_COLUMNS = (
     "(SELECT g.line FROM sightings g JOIN sources s ON s.id = g.source_id "
     "WHERE g.prompt_id = p.id AND s.path = p.source_path)"
 )
-COUNTED = ("turns", "tasks", "comments", "attachments")
 
 Mark = tuple[str, ...]
 """A name of the kind of mark, then the values; it is stored only as a hash, so a changed name would lose tombstones."""
@@ -304,15 +304,15 @@ class TombstoneWriter:
         )
 
     def set_counts(self, counts: Mapping[str, int]) -> None:
-        """Write down the number of forgotten rows, by the names in COUNTED."""
-        assignments = ", ".join(f"{name} = ?" for name in COUNTED)
-        values = [counts[name] for name in COUNTED]
+        """Write down the number of forgotten rows, by the names in KINDS."""
+        assignments = ", ".join(f"{name} = ?" for name in KINDS)
+        values = [counts[name] for name in KINDS]
         self._database.run(f"UPDATE forgettings SET {assignments} WHERE id = ?", (*values, self.id))
 
 
 def forgettings(database: Database) -> list[Forgetting]:
     """Return the records of all runs of `forget` that were not undone, the oldest first."""
-    rows = database.run(f"SELECT id, at, selector, {', '.join(COUNTED)} FROM forgettings ORDER BY id")
+    rows = database.run(f"SELECT id, at, selector, {', '.join(KINDS)} FROM forgettings ORDER BY id")
     return [Forgetting(number, at, orjson.loads(selector), *counts) for number, at, selector, *counts in rows]
 
 

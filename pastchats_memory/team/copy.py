@@ -73,11 +73,9 @@ def forget_as_here(database: Database, copy: Database) -> int:
 
 
 def forget_in_copy(database: Database) -> None:
-    """Delete from the copy, if there is one, what was forgotten here."""
-    path = copy_path(database.path)
-    if path.is_file():
-        with open_database(path, vec0=database.vec0_loaded) as copy:
-            forget_as_here(database, copy)
+    """Delete from the copy, which has to be there, what was forgotten here."""
+    with open_database(copy_path(database.path), vec0=database.vec0_loaded) as copy:
+        forget_as_here(database, copy)
 
 
 def pull(

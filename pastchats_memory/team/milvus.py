@@ -42,7 +42,6 @@ LONGEST: Mapping[str, int] = {
 }
 """Most bytes of each field of text."""
 FIELDS = frozenset({*LONGEST, "at", "body", "dense", "words"})
-LIST_ROWS = 4000
 LOCAL_TIMEOUT = 60.0
 """Seconds until Milvus Lite has to answer: on a busy machine it starts slowly, but it is always there."""
 QUIET_MS = 600_000
@@ -175,7 +174,7 @@ class MilvusCollection:
         """Yield some fields of all rows that fulfil a condition."""
         with _translate(self._endpoint):
             found = self._client.query_iterator(
-                COLLECTION, batch_size=LIST_ROWS, filter=render(condition), output_fields=list(fields)
+                COLLECTION, batch_size=server.LIST_ROWS, filter=render(condition), output_fields=list(fields)
             )
             try:
                 while rows := found.next():

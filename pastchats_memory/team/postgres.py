@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from pastchats_memory.errors import TeamUnavailable
-from pastchats_memory.team.server import BATCH_ROWS, TIMEOUT, Changes, Condition, Row
+from pastchats_memory.team.server import BATCH_ROWS, LIST_ROWS, TIMEOUT, Changes, Condition, Row
 from pastchats_memory.text.words import FUNCTION_WORDS, words
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ FIELDS = (
     "id", "author", "member", "kind", "project", "role", "outcome", "at", "model", "digest", "text", "body", "dense",
 )  # fmt: skip
 WRITTEN = (*(name for name in FIELDS if name != "author"), "words")
-LIST_ROWS = 4000
 MANY_ROWS = 100_000
 _READ: Mapping[str, str] = {"dense": "dense::text", "body": "body::text"}
 _CAST: Mapping[str, str] = {"dense": "%s::halfvec", "words": "array_to_tsvector(%s)"}

@@ -14,6 +14,7 @@ IDS = 200
 """Rows that are asked for by id at once."""
 BATCH_ROWS, BATCH_BYTES = 500, 4 << 20
 """Of one request: a message of gRPC may have 64 MB."""
+LIST_ROWS = 4000
 TIMEOUT = 10.0
 """Seconds until a server has to answer."""
 

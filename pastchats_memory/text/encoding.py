@@ -9,6 +9,11 @@ def utf8(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
+def count_bytes(text: str) -> int:
+    """Return the length of a text in UTF-8."""
+    return len(text.encode("utf-8", "replace"))
+
+
 def is_shallow(value: object, most: int = MAX_DEPTH) -> bool:
     """Return whether JSON has at most so many levels of lists and objects.
 

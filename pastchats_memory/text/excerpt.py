@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Mapping
 
 from pastchats_memory.text.identifiers import find_subword, subword_text
+from pastchats_memory.text.words import WORD
 
 ELLIPSIS = "…"
 COMMON_START = 3
 """Letters that words with the same stem have in common at least, unless they are shorter."""
-_WORD = re.compile(r"[^\W_]+")
 
 
 def excerpt(text: str, weights: Mapping[str, float], width: int) -> str:
@@ -27,7 +27,7 @@ def _find_densest(text: str, weights: Mapping[str, float], width: int) -> int:
     starts = {term[:COMMON_START] for term in weights}  # most words of a text have none of them
     found = [
         (match.start(), stem)
-        for match in _WORD.finditer(text)
+        for match in WORD.finditer(text)
         if (word := match.group().lower())[:COMMON_START] in starts and (stem := _match_stem(word, weights))
     ]
     subwords = [(term, within) for term in weights if (within := subword_text(term)) is not None]
@@ -51,7 +51,7 @@ def _find_densest(text: str, weights: Mapping[str, float], width: int) -> int:
 
 def weigh_matches(text: str, weights: Mapping[str, float]) -> float:
     """Return the sum of the weights of the words and subwords that occur in the text."""
-    words = {word.lower() for word in _WORD.findall(text)}
+    words = {word.lower() for word in WORD.findall(text)}
     return math.fsum(
         weight
         for term, weight in weights.items()

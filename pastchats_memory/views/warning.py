@@ -2,6 +2,7 @@
 
 from pastchats_memory.episodes.known_failures import KnownFailure
 from pastchats_memory.text.display import escape_name, format_time, one_line
+from pastchats_memory.text.encoding import count_bytes
 from pastchats_memory.text.recall_block import WARNING_PREFIX
 
 MAX_BYTES = 300
@@ -27,7 +28,7 @@ def render_warning(known: KnownFailure) -> str:
     end = f". {_CURES[known.kind]}: `{_shorten(_unquote(known.cure), MAX_CURE)}`"
     place = f"{known.path}:{known.line}" if known.line else known.path
     end += f" · {_shorten_start(escape_name(place), MAX_PLACE)} · id {known.turn}" if place else f" · id {known.turn}"
-    room = MAX_BYTES - _count(f"{start}: ``{end}")
+    room = MAX_BYTES - count_bytes(f"{start}: ``{end}")
     error = "" if not known.error or room < MIN_ERROR else _shorten(_unquote(known.error), room)
     return f"{start}: `{error}`{end}" if error else start + end
 
@@ -36,17 +37,13 @@ def _unquote(text: str) -> str:
     return one_line(text).replace("`", "'")
 
 
-def _count(text: str) -> int:
-    return len(text.encode("utf-8", "replace"))
-
-
 def _shorten(text: str, width: int) -> str:
     """Return the text, or its start, in at most `width` bytes."""
     raw = text.encode("utf-8", "replace")
-    return text if len(raw) <= width else raw[: width - _count(_CUT)].decode("utf-8", "ignore").rstrip() + _CUT
+    return text if len(raw) <= width else raw[: width - count_bytes(_CUT)].decode("utf-8", "ignore").rstrip() + _CUT
 
 
 def _shorten_start(text: str, width: int) -> str:
     """Return the text, or its end, in at most `width` bytes."""
     raw = text.encode("utf-8", "replace")
-    return text if len(raw) <= width else _CUT + raw[_count(_CUT) - width :].decode("utf-8", "ignore")
+    return text if len(raw) <= width else _CUT + raw[count_bytes(_CUT) - width :].decode("utf-8", "ignore")

@@ -37,6 +37,7 @@ from pastchats_memory.episodes.outcome.names import find_name, has_identifier, l
 from pastchats_memory.episodes.outcome.patterns import EVIDENCE, EXPRESSIONS, GUARDS, Pattern, load_pattern
 from pastchats_memory.episodes.outcome.requests import is_inquiry, is_question, is_request, starts_with_request
 from pastchats_memory.text.instruction import find_instruction
+from pastchats_memory.text.words import WORD
 
 MAX_AGREEMENT_WORDS = 20
 """A longer yes begins something else."""
@@ -80,7 +81,6 @@ _FAULTS = (EVIDENCE["no"], EVIDENCE["breakage"], EVIDENCE["mismatch"])
 
 _BARE_COMMAND = re.compile(r"[/!]|@\S+\s*\Z")
 """A client command, or a file name alone."""
-_WORD = re.compile(r"[^\W_]+")
 _NAMED_ERROR = re.compile(r"\b[A-Z][a-zA-Z]{0,60}(?:Error|Exception): ")
 """A line that a program printed. It may show the same error or the next one."""
 _ENGLISH = re.compile(r"\b(?:the|to|of|and|is|it|that|for|with|on|we|i|you|this)\b", re.IGNORECASE)
@@ -152,7 +152,7 @@ def _repeats_topic(episode: Episode) -> tuple[QuotedLine, ...]:
 
 
 def _long_words(text: str) -> set[str]:
-    return {word for word in _WORD.findall(text[:MAX_SCANNED].lower()) if len(word) >= MIN_LONG_WORD}
+    return {word for word in WORD.findall(text[:MAX_SCANNED].lower()) if len(word) >= MIN_LONG_WORD}
 
 
 @cached
@@ -269,7 +269,7 @@ def _quotes_offer(episode: Episode) -> bool:
 
 
 def _plain_words(text: str) -> str:
-    return " ".join(_WORD.findall(text.lower()))
+    return " ".join(WORD.findall(text.lower()))
 
 
 def is_long_without_complaint(episode: Episode) -> bool:
@@ -518,7 +518,7 @@ def _read_prompt(text: str) -> _Prompt:
     """Return a prompt to compare. The next message of an episode is the request of the next one."""
     words = text[:MAX_COMPARED].split()
     line = " ".join(words)
-    return _Prompt(line, len(words), Counter(word.rstrip("s") for word in _WORD.findall(line.lower())))
+    return _Prompt(line, len(words), Counter(word.rstrip("s") for word in WORD.findall(line.lower())))
 
 
 def _is_same_prompt(first: str, second: str) -> bool:

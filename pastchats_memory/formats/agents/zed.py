@@ -6,11 +6,11 @@ The documents name roles in two ways: `User` and `Agent` as keys, or in older on
 times, so each turn gets the time of its thread.
 """
 
-import sys
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path, PurePath
 
+from pastchats_memory.files.archives import ZSTD
 from pastchats_memory.files.foreign_sqlite import ForeignDatabase
 from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.locations import Environment
@@ -21,8 +21,6 @@ from pastchats_memory.formats.base.values import BadJson, Json, mapping_of, obje
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.timestamps import iso_utc
 
-ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
-"""The same module, in the standard library from 3.14 on."""
 COLUMNS = (
     "id", "summary", "updated_at", "created_at", "data_type", "data", "parent_id", "folder_paths", "folder_paths_order",
 )  # fmt: skip

@@ -6,6 +6,7 @@ A hook loads the format of its agent at every prompt. So this module imports lit
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from importlib import import_module
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -105,6 +106,10 @@ class Format(NamedTuple):
     def __hash__(self) -> int:
         """Return a hash of the name, which is unique."""
         return hash(self.name)
+
+
+task_format = partial(Format, kinds=frozenset({"tasks"}))
+"""The format of files that hold tasks alone."""
 
 
 def resume_with(*command: str) -> Callable[[StoredSession], list[str]]:

@@ -2,32 +2,17 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any
 
-from pastchats_memory.formats.base.format import Format
-from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, number_of, text_of
-from pastchats_memory.model import Task, TaskLink, Unreadable
+from pastchats_memory.model import TaskLink
 from pastchats_memory.text.timestamps import iso_utc
 
 TRACKER_FOLDERS = frozenset({".beads", ".taskmaster", "tasks", "backlog", ".backlog", "completed", "drafts", "archive", "issues", ".issues"})  # fmt: skip
 
-TaskReader = Callable[[SourceFile], Iterator[Task | Unreadable]]
 _TEMPLATE = re.compile(r"(?:issue|pull_request)_template(?:\.|\Z)", re.IGNORECASE)
-
-
-def task_format(
-    name: str,
-    version: int,
-    detect: Callable[[SourceFile], int],
-    read: TaskReader,
-    *,
-    is_specific: bool = True,
-) -> Format:
-    """Return the format of files that hold tasks alone."""
-    return Format(name, version, detect, read, frozenset({"tasks"}), is_specific=is_specific)
 
 
 def one_line(text: str) -> str:

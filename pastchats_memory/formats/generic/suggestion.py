@@ -10,21 +10,11 @@ from itertools import islice
 
 from pastchats_memory.formats.base.key_map import KeyMap
 from pastchats_memory.formats.base.values import Json, mapping_of
+from pastchats_memory.formats.generic import roles
 from pastchats_memory.formats.generic.containers import Conversation
 from pastchats_memory.formats.generic.exchange import FEWEST_WORDS, count_words, is_answer_key, is_question_key
 from pastchats_memory.formats.generic.mapped_records import MappedRecords, read_word
 from pastchats_memory.formats.generic.message import read_time
-from pastchats_memory.formats.generic.roles import (
-    LONGEST_WORD,
-    OTHER_SIDE,
-    SIDES,
-    has_word,
-    is_doubtful_key,
-    is_role_key,
-    known,
-    role_of,
-    split_words,
-)
 
 DEEPEST = 8
 DEEPEST_KEY = 4
@@ -59,7 +49,7 @@ def suggest_map(value: object, described: KeyMap | None, read: Sequence[Conversa
     for key_map in islice(_suggest_for_tables(value), MOST_TRIED):
         found = _count_texts(MappedRecords(key_map).find_conversations(value))
         speakers = {role for role, _ in found}
-        is_conversation = speakers >= SIDES or (len(speakers) > 1 and not key_map.sides)
+        is_conversation = speakers >= roles.SIDES or (len(speakers) > 1 and not key_map.sides)
         if is_conversation and not wanted - found:
             return key_map
     return None
@@ -74,7 +64,7 @@ def _suggest_for_tables(value: object) -> Iterator[KeyMap]:
     """Yield a map for each table, the largest first, that reads all its rows."""
     tables: dict[tuple[str, ...], list[Json]] = {}
     for place, rows in _walk(value, (), 0):
-        if not any(has_word(key, "other_list_words") for key in place):
+        if not any(roles.has_word(key, "other_list_words") for key in place):
             tables[place] = (tables.get(place, []) + rows)[:MOST_ROWS]
     for rows in sorted(tables.values(), key=len, reverse=True):
         key_map = _suggest_for_table(rows)
@@ -136,10 +126,10 @@ def _suggest_for_table(rows: list[Json]) -> KeyMap | None:
     if not texts:
         return None
     times = [key for key in keys if key not in texts and columns[key] and all(map(read_time, columns[key]))]
-    time = min(times, key=lambda key: not has_word(_last(key), "time_key_words"), default="")
+    time = min(times, key=lambda key: not roles.has_word(_last(key), "time_key_words"), default="")
     rest = [key for key in keys if key not in (*texts, time)]
     conversation = next((key for key in rest if _names_threads(key, columns, len(rows))), "")
-    for role in sorted(rest, key=lambda key: not (_names_speakers(key) or is_doubtful_key(_last(key)))):
+    for role in sorted(rest, key=lambda key: not (_names_speakers(key) or roles.is_doubtful_key(_last(key)))):
         if (words := _read_roles(role, columns, len(rows))) is not None:
             return KeyMap(role, texts[0], time, conversation if conversation != role else "", words=words)
     sides = _find_sides(texts)
@@ -148,56 +138,58 @@ def _suggest_for_table(rows: list[Json]) -> KeyMap | None:
 
 def _holds_texts(key: str, columns: Columns) -> bool:
     texts = [value for value in columns[key] if isinstance(value, str) and value.strip()]
-    is_named = not has_word(_last(key), "not_text_key_words")
+    is_named = not roles.has_word(_last(key), "not_text_key_words")
     return is_named and len(texts) == len(columns[key]) > 0 and sum(map(is_prose, texts)) >= PROSE_SHARE * len(texts)
 
 
 def _rank_text(key: str, columns: Columns) -> tuple[bool, float]:
     """Return a sort key: names of texts first, then the columns with the longest texts."""
-    is_named = has_word(_last(key), "text_key_words") or _last(key) in known("text_keys")
+    is_named = roles.has_word(_last(key), "text_key_words") or _last(key) in roles.known("text_keys")
     return not is_named, -sum(len(str(value)) for value in columns[key]) / len(columns[key])
 
 
 def _names_threads(key: str, columns: Columns, rows: int) -> bool:
     is_whole = len(columns[key]) == rows and all(read_word(value) is not None for value in columns[key])
-    words = split_words(_last(key))
-    return is_whole and not known("thread_words").isdisjoint((*words[:1], *words[-1:]))
+    words = roles.split_words(_last(key))
+    return is_whole and not roles.known("thread_words").isdisjoint((*words[:1], *words[-1:]))
 
 
 def _names_speakers(key: str) -> bool:
     """Return whether a part of a dotted key names the speaker, whatever its value."""
     parts = key.split(".")
-    is_named = any(map(is_role_key, parts)) or not known("name_keys").isdisjoint(parts)
-    return is_named and not has_word(parts[-1], "not_role_key_words")
+    is_named = any(map(roles.is_role_key, parts)) or not roles.known("name_keys").isdisjoint(parts)
+    return is_named and not roles.has_word(parts[-1], "not_role_key_words")
 
 
 def _read_roles(key: str, columns: Columns, rows: int) -> tuple[tuple[str, str], ...] | None:
     """Return the words of a column that need a role in the map; return None if it does not name the speakers."""
     words = [word.lower() for value in columns[key] if (word := read_word(value)) is not None]
     different = list(dict.fromkeys(words))
-    most = min(MOST_WORDS, max(len(SIDES), len(words) // 2))
-    if len(words) * 2 < rows or len(different) > most or any(len(word) > LONGEST_WORD for word in different):
+    most = min(MOST_WORDS, max(len(roles.SIDES), len(words) // 2))
+    if len(words) * 2 < rows or len(different) > most or any(len(word) > roles.LONGEST_WORD for word in different):
         return None
     if {*different} <= {"0", "1"} or {*different} <= {"true", "false"}:
         side = _side_of(_last(key))
-        yes_no = [(word, side if word in ("1", "true") else OTHER_SIDE[side]) for word in sorted(different) if side]
+        yes_no = [
+            (word, side if word in ("1", "true") else roles.OTHER_SIDE[side]) for word in sorted(different) if side
+        ]
         return tuple(yes_no) or None
-    roles = {word: role_of(word) or _side_of(word) for word in different}
-    has_known_side = any(roles.values()) and is_doubtful_key(_last(key))
+    by_word = {word: roles.role_of(word) or _side_of(word) for word in different}
+    has_known_side = any(by_word.values()) and roles.is_doubtful_key(_last(key))
     are_speakers = len(different) > 1 and (_names_speakers(key) or has_known_side)
-    if not are_speakers and not set(roles.values()) >= SIDES:
+    if not are_speakers and not set(by_word.values()) >= roles.SIDES:
         return None
-    return tuple((word, role) for word, role in roles.items() if role and role_of(word) is None)
+    return tuple((word, role) for word, role in by_word.items() if role and roles.role_of(word) is None)
 
 
 def _side_of(name: str) -> str | None:
-    sides = {role for word in split_words(name) if (role := role_of(word)) in SIDES}
+    sides = {role for word in roles.split_words(name) if (role := roles.role_of(word)) in roles.SIDES}
     if len(sides) == 1:
         return sides.pop()
-    words = set(split_words(name)) or {name}
-    if words & known("suggested_user_words") or is_question_key(name):
+    words = set(roles.split_words(name)) or {name}
+    if words & roles.known("suggested_user_words") or is_question_key(name):
         return "user"
-    return "assistant" if words & known("suggested_assistant_words") or is_answer_key(name) else None
+    return "assistant" if words & roles.known("suggested_assistant_words") or is_answer_key(name) else None
 
 
 def _find_sides(texts: list[str]) -> tuple[tuple[str, str], ...]:
@@ -206,13 +198,13 @@ def _find_sides(texts: list[str]) -> tuple[tuple[str, str], ...]:
         return (("user", "0"), ("assistant", "1"))
     sides: dict[str, str] = {}
     for key in sorted(texts):
-        named = next((side for part in reversed(key.split(".")) if (side := _side_of(part)) in SIDES), None)
+        named = next((side for part in reversed(key.split(".")) if (side := _side_of(part)) in roles.SIDES), None)
         if named:
             sides.setdefault(named, key)
     rest = [key for key in texts if key not in sides.values()]
     if len(sides) == 1 and len(rest) == 1:
-        sides[OTHER_SIDE[next(iter(sides))]] = rest[0]
-    return tuple(sorted(sides.items(), reverse=True)) if sides.keys() >= SIDES else ()
+        sides[roles.OTHER_SIDE[next(iter(sides))]] = rest[0]
+    return tuple(sorted(sides.items(), reverse=True)) if sides.keys() >= roles.SIDES else ()
 
 
 def _last(key: str) -> str:

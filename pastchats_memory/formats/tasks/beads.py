@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from pastchats_memory.formats.base import tasks
-from pastchats_memory.formats.base.format import has_record
+from pastchats_memory.formats.base.format import has_record, task_format
 from pastchats_memory.formats.base.source import Record, SourceFile
 from pastchats_memory.formats.base.values import Json, objects_of, text_of
 from pastchats_memory.model import Comment, Task, TaskLink, Unreadable
@@ -100,4 +100,4 @@ def _comments_of(issue: Json) -> Iterator[Comment]:
         yield Comment(reason, text_of(issue.get("assignee")), iso_utc(issue.get("closed_at")))
 
 
-BEADS = tasks.task_format(FORMAT, 1, has_record(_is_issue), read)
+BEADS = task_format(FORMAT, 1, has_record(_is_issue), read)

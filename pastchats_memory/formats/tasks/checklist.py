@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from pastchats_memory.formats.base.format import task_format
 from pastchats_memory.formats.base.markdown import front_matter, headings, in_code
 from pastchats_memory.formats.base.sibling_files import EVENTS, is_sibling, recorded_cwd
 from pastchats_memory.formats.base.source import SourceFile
-from pastchats_memory.formats.base.tasks import folder_of_project, is_template, one_line, short_hash, task_format
+from pastchats_memory.formats.base.tasks import folder_of_project, is_template, one_line, short_hash
 from pastchats_memory.model import Task, TaskLink, Unreadable
 from pastchats_memory.text.timestamps import LOCAL, iso_utc
 

@@ -6,9 +6,9 @@ The commands are `gh issue` and `gh pr` (`list` or `view`, with `--json`), and `
 import re
 from collections.abc import Iterator
 
-from pastchats_memory.formats.base.format import CERTAIN
+from pastchats_memory.formats.base.format import CERTAIN, task_format
 from pastchats_memory.formats.base.source import Places, Record, SourceFile
-from pastchats_memory.formats.base.tasks import folder_of_project, names_of, one_line, task_format, word_of
+from pastchats_memory.formats.base.tasks import folder_of_project, names_of, one_line, word_of
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, number_of, objects_of, text_of
 from pastchats_memory.model import Comment, Task, Unreadable
 from pastchats_memory.text.timestamps import iso_utc

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from pastchats_memory.formats.base import tasks
+from pastchats_memory.formats.base.format import task_format
 from pastchats_memory.formats.base.markdown import front_matter, headings, in_code
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.values import Json
@@ -144,4 +145,4 @@ def _split_sections(body: list[str], title: str) -> tuple[str, list[str]]:
     return whole, [text for text in texts if text]
 
 
-ISSUE_FILES = tasks.task_format(FORMAT, 4, detect, read, is_specific=False)
+ISSUE_FILES = task_format(FORMAT, 4, detect, read, is_specific=False)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from pastchats_memory.formats.base import tasks
-from pastchats_memory.formats.base.format import CERTAIN
+from pastchats_memory.formats.base.format import CERTAIN, task_format
 from pastchats_memory.formats.base.source import Places, SourceFile
 from pastchats_memory.formats.base.values import Json, mapping_of, objects_of, text_of
 from pastchats_memory.model import RESOLVED, Task, TaskLink, Unreadable
@@ -85,4 +85,4 @@ def _task(fields: Json, native_id: str, metadata: Json, links: list[TaskLink], p
     )
 
 
-TASKMASTER = tasks.task_format(FORMAT, 3, detect, read)
+TASKMASTER = task_format(FORMAT, 3, detect, read)

@@ -5,9 +5,9 @@ Fields are those of https://developer.atlassian.com/cloud/trello/rest/.
 
 from collections.abc import Iterator
 
-from pastchats_memory.formats.base.format import CERTAIN
+from pastchats_memory.formats.base.format import CERTAIN, task_format
 from pastchats_memory.formats.base.source import Places, SourceFile
-from pastchats_memory.formats.base.tasks import folder_of_project, names_of, one_line, task_format
+from pastchats_memory.formats.base.tasks import folder_of_project, names_of, one_line
 from pastchats_memory.formats.base.values import Json, mapping_of, objects_of, text_of
 from pastchats_memory.model import Comment, Task, TaskLink
 from pastchats_memory.text.timestamps import iso_utc

@@ -7,7 +7,7 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.http.answers import RequestError
 from pastchats_memory.http.page.answers import PageRequest, Redirect, Reply, WebPage, make_url, require
 from pastchats_memory.memory import Memory
-from pastchats_memory.model import OPEN, RESOLVED, STATUSES, StoredTask
+from pastchats_memory.model import OPEN, RESOLVED, STATUSES, TYPES, StoredTask
 from pastchats_memory.model.ids import leads_to_task
 from pastchats_memory.tasks import BoardColumn
 from pastchats_memory.tasks.capture import CaptureDecision
@@ -20,7 +20,6 @@ LISTED = 300
 """Tasks in the column of a board that shows one status."""
 ALWAYS_SHOWN = (*OPEN, "completed")
 """Statuses whose columns stay on the board when they are empty."""
-TYPES = ("epic", "task", "subtask")
 
 
 def show_board(memory: Memory, request: PageRequest) -> WebPage:

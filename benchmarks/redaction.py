@@ -45,7 +45,7 @@ NAMES = "\ntoken = request.headers.get('x-token'); password = settings.password 
 REPOSITORY = Path(__file__).parents[1]
 SEEDS = (1, 2, 3)
 ENDINGS = frozenset(
-    ".c .cs .cjs .go .h .java .js .jsx .kt .mjs .php .pl .pm .py .pyi .rb .rs .sh .swift .toml .ts .tsx .yaml .yml".split()  # noqa: SIM905 - as a list it would fill a page
+    ".c .cs .cjs .cpp .go .h .html .java .js .json .jsx .kt .md .mjs .php .pl .pm .py .pyi .rb .rs .sh .swift .toml .ts .tsx .vue .yaml .yml".split()  # noqa: SIM905 - as a list it would fill a page
 )
 LARGEST = 200_000
 """Bytes of a program file; larger ones are generated."""

@@ -25,7 +25,7 @@ from pastchats_memory.redact import redact
 
 CORPORA = (
     "forms", "bare", "printed", "passwords", "contexts", "sight_tokens", "sight_bare", "sight_passwords",
-    "fresh_tokens", "fresh_bare", "fresh_passwords",
+    "fresh_tokens", "fresh_bare", "fresh_passwords", "told_passwords", "told_more",
 )  # fmt: skip
 LETTERS = string.ascii_letters + string.digits
 ALPHABETS = {

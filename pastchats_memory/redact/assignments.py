@@ -12,6 +12,8 @@ from pastchats_memory.redact.rules import ScannedText, Secret
 RANK = 2
 """The rank of a secret behind its name: a GitHub token in `TOKEN=…` is a GitHub token."""
 LEAST_LENGTH = 4
+LEAST_NAME = 8
+"""Characters of a value that may also be the end of a name."""
 MOST_JUDGED = 256
 """Characters by which a longer value is judged, so that a text of many names in one long value stays linear."""
 
@@ -41,7 +43,7 @@ _FORMS = tuple(
     )
     for entry in _RULES["forms"]
 )
-_MARK_OF_KIND = dict.fromkeys(("pass", "pass-of-user"), "password")  # nosec B105 - names of kinds
+_MARK_OF_KIND = dict.fromkeys(("pass", "pass-of-user", "pass-of-account", "pass-of-change"), "password")  # nosec B105 - names of kinds
 """The kind that stands in the mark, where it differs from the kind of the name."""
 
 _GROUP = re.compile(r"\(\?P[<=]\w+")
@@ -143,15 +145,25 @@ def _read_value(scanned: ScannedText, found: re.Match[str], group: _Group, kind:
         value, end = (text[start : rest.end()], rest.end()) if rest else (value, end)
     if (
         text.startswith(_CONTINUATIONS, end)
+        or (text.startswith("->", end - 1) and text[end + 1 : end + 2].isalpha())
+        or is_end_of_name(scanned, value, found.start())
         or (not is_bare and _KEY_END.match(text, end))
         or len(value) < LEAST_LENGTH
-        or not (value.isascii() or (kind == "password" and heuristics.has_letters_and_digits(value)))
+        or (
+            not value.isascii()
+            and (kind != "password" or _FOREIGN.search(value) or not heuristics.has_letters_and_digits(value))
+        )
         or "[redacted:" in value
     ):
         return None
     if scanned.known_ends.get(start, 0) >= end or _is_secret(scanned, found, value, group, kind):
         return Secret(start, end, _MARK_OF_KIND.get(kind, kind), RANK)
     return None
+
+
+def is_end_of_name(scanned: ScannedText, value: str, at: int) -> bool:
+    """Return whether a name that ends at a place ends in its value, as in `unicode_pwd = "unicode_pwd"`."""
+    return len(value) >= LEAST_NAME and scanned.lowered.endswith(value.lower(), 0, at)
 
 
 def _is_secret(scanned: ScannedText, found: re.Match[str], value: str, group: _Group, kind: str) -> bool:

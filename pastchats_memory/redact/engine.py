@@ -65,7 +65,7 @@ _EVERYTHING = KeywordIndex[Finder](
         *((field.keyword, field.find) for field in FIELDS),
         *((setting.part, setting.find) for setting in SETTINGS),
         *((keyword, columns.find) for keyword, columns in COLUMNS),
-        *((phrase.keyword, phrase.find) for phrase in NAMING_PHRASES),
+        *((phrase.part, phrase.find) for phrase in NAMING_PHRASES),
     ]
 )
 _TOKENS = KeywordIndex[Finder](

@@ -23,7 +23,7 @@ _REST = _PATTERNS["rest_of_token"]
 _SERVICE = _PATTERNS["service_id"]
 _PAIRED = ("infisical-token", "zai-key", "mailgun-key", "twilio-token")
 """The kinds of tokens in pairs, and the names of their patterns."""
-_WHOLE = ("ngrok-key", "okta-token")
+_WHOLE = ("ngrok-key", "okta-token", "azure-storage-key")
 
 
 def find_in_long_runs(text: str, letters: bytes, first: int) -> Iterator[Secret]:

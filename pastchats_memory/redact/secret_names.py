@@ -48,7 +48,7 @@ class SecretName(NamedTuple):
         end, length, tried = 0, len(self.part), 0
         ends, before, after, follows = self.ends, self.before, self.after, self.follows
         assignments = _ASSIGNMENTS[self.kind]
-        is_closed = self.part[-1] in _NAME_CLOSERS
+        is_closed = self.kind == "pass-of-user" or self.part[-1] in _NAME_CLOSERS
         values: list[Secret] = []
         for at in places:
             if at < end:
@@ -109,8 +109,6 @@ def _read_names() -> Iterator[SecretName]:
 
 _EVERY_NAME = tuple(_read_names())
 NAMES = tuple(name for name in _EVERY_NAME if name.part.isascii())
-FOREIGN_NAMES = tuple(name for name in _EVERY_NAME if not name.part.isascii())
-"""Names that the keyword index cannot hold."""
 PATTERNS = compile_patterns(_RULES, _PARTS)
 _HARMLESS_ENDING = PATTERNS["harmless_ending"]
 _REST_OF_NAME = PATTERNS["rest_of_name"]
@@ -139,7 +137,7 @@ class NamingPhrase(NamedTuple):
     """Letters with which the name has to begin, in lower case."""
 
     @property
-    def keyword(self) -> str:
+    def part(self) -> str:
         """Return the text at whose places the phrase may stand."""
         return self.words + self.name_start
 
@@ -156,9 +154,15 @@ class NamingPhrase(NamedTuple):
                 yield Secret(*value.span("secret"), kind, RANK)
 
 
-NAMING_PHRASES = tuple(
+_EVERY_PHRASE = tuple(
     NamingPhrase(words, start)
     for entry in _RULES["phrases"]
     for words in entry["words"]
     for start in entry.get("name_starts", ("",))
 )
+NAMING_PHRASES = tuple(phrase for phrase in _EVERY_PHRASE if phrase.part.isascii())
+FOREIGN_NAMES: tuple[SecretName | NamingPhrase, ...] = (
+    *(name for name in _EVERY_NAME if not name.part.isascii()),
+    *(phrase for phrase in _EVERY_PHRASE if not phrase.part.isascii()),
+)
+"""Names and phrases that the keyword index cannot hold."""

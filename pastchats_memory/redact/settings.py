@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from pastchats_memory.redact.assignments import RANK
+from pastchats_memory.redact.assignments import RANK, is_end_of_name
 from pastchats_memory.redact.heuristics import is_placeholder
 from pastchats_memory.redact.rule_files import read_patterns, read_rules
 from pastchats_memory.redact.rules import ScannedText, Secret
@@ -23,7 +23,7 @@ _SECTION = _PATTERNS["section"]
 _ENTRY = _PATTERNS["entry"]
 _OBJECT_LINE = _PATTERNS["object_line"]
 _STATE_OF_PASSWORD = _PATTERNS["state_of_password"]
-_LABEL = re.compile(r"[=:][ \t]*(\S[^\n]*)")
+_LABEL = re.compile(r"""(?:=>|[=:])[ \t]*["']?([^\s"'][^\n]*)""")
 REACH_OF_LABELS = 300
 REACH = 2000
 """Characters before a line in which the head of its section is looked for."""
@@ -47,15 +47,21 @@ class SecretSetting(NamedTuple):
             if self.is_environment_only and not (text[end] == "=" and text[end - 3 : end].isupper()):
                 continue
             found = _VALUE.match(text, end)
-            if found is None or not (self._is_quoted(found) or self._is_setting(text, found)):
+            if found is None or not (self._is_quoted(text, found) or self._is_setting(text, found)):
                 continue
             group = str(found.lastgroup)
-            if not is_placeholder(found[group]) and not _STATE_OF_PASSWORD.match(found[group]):
+            if not (
+                is_placeholder(found[group])
+                or _STATE_OF_PASSWORD.match(found[group])
+                or is_end_of_name(scanned, found[group], end)
+            ):
                 words.append(Secret(*found.span(group), self.kind, RANK))
         return words
 
-    def _is_quoted(self, found: re.Match[str]) -> bool:
-        return found["quoted"] is not None and not self.is_environment_only
+    def _is_quoted(self, text: str, found: re.Match[str]) -> bool:
+        return (
+            found["quoted"] is not None and not self.is_environment_only and not _is_label(text, found.start(), found)
+        )
 
     def _is_setting(self, text: str, found: re.Match[str]) -> bool:
         """Return whether the line belongs to a file of settings and not to a program."""
@@ -79,7 +85,7 @@ def _is_label(text: str, start: int, found: re.Match[str]) -> bool:
     around = text[max(0, start - REACH_OF_LABELS) : start] + text[found.end() : found.end() + REACH_OF_LABELS]
     labels = _LABEL.findall(around)
     is_list = sum(label[0].isupper() for label in labels) > len(labels) / 2 and any(" " in label for label in labels)
-    return is_list and str(found["word"]).istitle()
+    return is_list and str(found["word"] or found["quoted"])[0].isupper()
 
 
 def _is_among_entries(text: str, start: int, end: int, *, is_upper: bool) -> bool:

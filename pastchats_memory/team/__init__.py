@@ -16,6 +16,7 @@ from pastchats_memory.model import Hits, Progress
 from pastchats_memory.search.request import Request
 from pastchats_memory.store import team
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.known_secrets import known_secrets_of
 from pastchats_memory.team import ask, copy, push, report
 from pastchats_memory.team.connect import is_postgres, open_server
 from pastchats_memory.team.copy import CopyLimits
@@ -75,9 +76,9 @@ class TeamMemory:
 
     def pull(self) -> report.PullReport:
         """Make the local copy equal to what others share. Raises MemoryFault."""
-        with self._open() as server:
+        with self._open() as server, known_secrets_of(self.database) as known:
             member = push.find_own_member(self.database, self.access)
-            return copy.pull(self.database, self.session, server, member, self.limits, self.copy_limits)
+            return copy.pull(self.database, self.session, server, member, self.limits, self.copy_limits, known)
 
     def withdraw(self, projects: Sequence[str] = ()) -> int:
         """Share some projects, or all, no more; return the number of rows that were deleted there. Raises MemoryFault."""

@@ -9,6 +9,8 @@ from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.episodes.derive import derive
 from pastchats_memory.episodes.replies import classify_replies, open_packaged
 from pastchats_memory.files.exclusion import SharingLimits
+from pastchats_memory.maintenance.known_secrets import remove_known
+from pastchats_memory.redact.known_secrets import KnownSecrets
 from pastchats_memory.store import deletion, scrub, sources, sync, team, tombstone_transfer, vectors
 from pastchats_memory.store.copy_path import copy_path, delete_copy
 from pastchats_memory.store.database import Database, open_database
@@ -85,8 +87,9 @@ def pull(
     member: Member,
     limits: SharingLimits,
     wanted: CopyLimits,
+    known: KnownSecrets | None,
 ) -> PullReport:
-    """Make the copy equal to what others share, but for what was forgotten or is excluded here.
+    """Make the copy equal to what others share, but for known secrets and what was forgotten or is excluded here.
 
     Raises TeamUnavailable, when what was read stays, or StoreFault.
     """
@@ -101,6 +104,8 @@ def pull(
         vectors.catch_up_in_steps(copy)
         classify_replies(copy, open_packaged(session))
         derive(copy)
+        if known is not None:
+            remove_known(copy, session, known)
         scrub.finish_scrub(copy, wait_ms=0)
         report.authors = [AuthorCount(author, turns) for author, turns in team.count_pulled(copy)]
     report.embedded = session.embedded

@@ -96,6 +96,16 @@ def test_nearly_all_ways_to_write_a_password_are_found() -> None:
     assert len(missed) <= MOST_PASSWORDS_MISSED * len(asked), missed
 
 
+@pytest.mark.parametrize(("name", "most"), [("told_passwords", 0.05), ("told_more", 0.08)])
+def test_nearly_all_passwords_that_people_tell_an_agent_are_found(name: str, most: float) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(BENCHMARKS)
+        forms = importlib.import_module("redaction_forms")
+    asked = list(forms.samples(1, 1, corpus=name))
+    missed = [one.kind for one in asked if forms.is_left(one, redact(one.text).text)]
+    assert len(missed) <= most * len(asked), missed
+
+
 @pytest.mark.promise("secrets", "Redaction misses at most 1.5 % of tokens of 254 kinds in 77 contexts.")
 def test_nearly_all_tokens_are_found_in_many_contexts() -> None:
     with pytest.MonkeyPatch.context() as patch:

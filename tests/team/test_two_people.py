@@ -10,6 +10,7 @@ from people import ANSWERED, ASKED, THANKS, Person
 from places import Place
 
 from pastchats_memory.errors import InputMissing, TeamUnavailable, UsageFault
+from pastchats_memory.store.copy_path import copy_path
 from pastchats_memory.store.database import open_database
 
 
@@ -191,3 +192,17 @@ def test_a_server_that_does_not_answer_is_explained(tmp_path: Path, place: Place
     person = Person(tmp_path / "carol", place, team_endpoint="http://127.0.0.1:1")
     with pytest.raises(TeamUnavailable, match=r"http://127\.0\.0\.1:1"):
         person.memory.search("webhook", team=True)
+
+
+def test_pulled_rows_lose_a_secret_that_an_own_text_shows_before_or_after_the_pull(ada: Person, bob: Person) -> None:
+    first, second = "Rk7-vQ2m!pX9", "Wm4+zT8q?hB3"
+    ada.write("vault", ("user", f"Is {first} or {second} right for the billing vault?"))
+    ada.share("billing")
+    bob.write("env", ("user", f"DB_PASSWORD={first}"))
+    bob.pull()
+    stored = copy_path(bob.memory.path).read_bytes()
+    assert first.encode() not in stored
+    assert second.encode() in stored
+    bob.write("later", ("user", f"SMTP_PASSWORD={second}"))
+    bob.pull()
+    assert second.encode() not in copy_path(bob.memory.path).read_bytes()

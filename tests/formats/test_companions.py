@@ -42,7 +42,10 @@ def test_a_copy_of_a_conversation_is_read_from_its_best_source(tmp_path):
 
 def test_files_about_sessions_of_droid_kiro_or_continue_are_not_read_on_their_own(tmp_path):
     names = ("a.jsonl", "a.settings.json", "a.json", "b.json", "b.settings.json")
-    assert set(hidden_in(str(tmp_path / ".factory" / "sessions" / "-home"), names)) == {"a.settings.json"}
+    assert set(hidden_in(str(tmp_path / ".factory" / "sessions" / "-home"), names)) == {
+        "a.settings.json",
+        "b.settings.json",
+    }
     assert set(hidden_in(str(tmp_path / ".kiro" / "sessions" / "cli"), names)) == {"a.json"}
     assert set(hidden_in(str(tmp_path / ".continue" / "sessions"), (*names, "sessions.json"))) == {"sessions.json"}
     assert set(hidden_in(str(tmp_path), names)) == set()
@@ -122,7 +125,8 @@ def test_a_copy_of_a_session_of_openclaw_from_before_a_compaction_is_not_read():
 def test_files_that_claude_code_cursor_and_gemini_keep_for_a_session_belong_to_it(tmp_path):
     claude = tmp_path / ".claude" / "projects" / "-home-ada-kiln" / "s" / "subagents"
     names = ("agent-1.jsonl", "agent-1.meta.json", "agent-2.meta.json", "tool-results")
-    assert set(hidden_in(str(claude), names)) == {"agent-1.meta.json", "tool-results"}
+    assert set(hidden_in(str(claude), names)) == {"agent-1.meta.json", "agent-2.meta.json", "tool-results"}
+    assert set(hidden_in(str(claude), names[1:3])) == set(names[1:3])
     assert set(hidden_in(str(tmp_path / ".cursor" / "projects" / "home-ada-kiln"), ("agent-tools", "a"))) == {
         "agent-tools"
     }

@@ -18,13 +18,14 @@ def named_after(owners: Mapping[str, tuple[str, ...]]) -> Companions:
 
 
 def ending_in(sessions: str, ending: str, *others: str) -> Companions:
-    """Return companions by ending: below a folder, `a` with the ending belongs to `a.jsonl`, and other names to a session."""
+    """Return companions by ending: below a folder, `a` with it belongs to `a.jsonl`, and other names to any session."""
 
     def hidden_in(folder: str, names: Collection[str]) -> Collection[str]:
         if sessions not in folder.replace("\\", "/"):
             return ()
-        own = {name.removesuffix(".jsonl") + ending for name in names if ending and name.endswith(".jsonl")}
-        return own.union(others).intersection(names)
+        own = [name for name in names if ending and name.endswith(ending)]
+        beside = [name for name in own if ending.count(".") > 1 or name.removesuffix(ending) + ".jsonl" in names]
+        return [*beside, *set(others).intersection(names)]
 
     return Companions(hidden_in=hidden_in)
 

@@ -2,8 +2,10 @@
 
 import os
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.ingest.changes import Plan
@@ -30,14 +32,15 @@ class Forecast:
 
 LEAST_BYTES = 2_000_000
 """Bytes below which a run ends before an estimate would."""
-MOST_FILES = 10
-LARGEST = 1_000_000
+STEPS = 12
+"""Steps through the bytes of all files. The file at each one is read, so that a file counts by its size."""
+LARGEST = 4_000_000
 """Bytes of the largest file that is read for the estimate."""
-MOST_TEXTS = 24
+MOST_TEXTS = 32
+LEAST_WORK, LONGEST = 40, 800
+"""Characters that take the packaged model as long as any text does, and after which a text takes it no longer."""
 BYTES_A_TURN = 3000
-"""Bytes of a turn if no small file has any: those of agents' sessions, tool results included."""
-BYTES_OF_LARGE = 10_000
-"""The least bytes of a turn in a larger file, where results of tools or facts about each message take most of it."""
+"""Bytes of a turn if no file is read: those of agents' sessions, tool results included."""
 
 
 def estimate(
@@ -57,16 +60,26 @@ def estimate(
     if total < least_bytes:
         return Forecast(len(todo), total, 0, 0.0)
     small = [plan for plan in new if plan.candidate.size <= LARGEST]
-    sample = small[:: max(1, len(small) // MOST_FILES)][:MOST_FILES]
-    texts = [text for plan in sample for text in texts_of(plan)]
-    each = sum(plan.candidate.size for plan in sample) / len(texts) if texts else BYTES_A_TURN
-    large = sum(plan.new_bytes for plan in new if plan.candidate.size > LARGEST)
-    turns = (total - large) / each + large / max(each, BYTES_OF_LARGE)
-    timed = texts[:: max(1, len(texts) // MOST_TEXTS)][:MOST_TEXTS] or ["How long will it take?"]
+    ends = list(accumulate(plan.new_bytes for plan in small))
+    steps = [small[bisect_right(ends, ends[-1] * (step + 0.5) / STEPS)] for step in range(STEPS)] if small else []
+    read = {name: [*dict.fromkeys(texts_of(plan))] for name, plan in {one.candidate.name: one for one in steps}.items()}
+    shares = [(read[plan.candidate.name], 1 / plan.candidate.size / STEPS) for plan in steps]
+    density = sum(len(texts) * share for texts, share in shares) or 1 / BYTES_A_TURN
+    turns = total * density
+    work = sum(_measure_work(texts) * share for texts, share in shares) / density or LONGEST
+    every = [text for texts in read.values() for text in texts] or ["How long will it take?"]
+    timed = every[:: max(1, len(every) // MOST_TEXTS)][:MOST_TEXTS]
+    vectors.encode_or_defer(session, timed[:1])  # loads the model
     start = time.perf_counter()
     if PENDING in vectors.encode_or_defer(session, timed):
         return Forecast(len(todo), total, round(turns), 0.0)
-    return Forecast(len(todo), total, round(turns), turns * (time.perf_counter() - start) / len(timed))
+    pace = (time.perf_counter() - start) / _measure_work(timed)
+    return Forecast(len(todo), total, round(turns), turns * work * pace)
+
+
+def _measure_work(texts: Iterable[str]) -> int:
+    """Return the time that a model takes for texts, in characters."""
+    return sum(LEAST_WORK + min(len(text), LONGEST) for text in texts)
 
 
 def other_runs(database: Database) -> tuple[int, ...]:

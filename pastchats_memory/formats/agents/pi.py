@@ -4,17 +4,28 @@ One fork is OpenClaw, which talks in messengers. It puts facts about a message a
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import asdict
+from itertools import groupby
 
+from pastchats_memory.files.foreign_sqlite import ForeignDatabase
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.checkpoint import CannotResume
-from pastchats_memory.formats.base.format import CERTAIN, Companions, Format
-from pastchats_memory.formats.base.session import BadRecord, Position, count_images, folder_of, texts_of
-from pastchats_memory.formats.base.source import SourceFile
+from pastchats_memory.formats.base.format import CERTAIN, TABLE_LAYOUT, Companions, Format
+from pastchats_memory.formats.base.session import (
+    BadRecord,
+    Position,
+    Row,
+    count_images,
+    folder_of,
+    read_items,
+    texts_of,
+)
+from pastchats_memory.formats.base.source import Record, SourceFile
+from pastchats_memory.formats.base.sqlite_sessions import has_tables
 from pastchats_memory.formats.base.tools import ToolResult, parse_printed, split_exit_code, text_of_result
 from pastchats_memory.formats.base.tree import parent_in
-from pastchats_memory.formats.base.values import Json, mapping_of, objects_of, text_of
+from pastchats_memory.formats.base.values import Json, mapping_of, objects_of, parse_json, text_of
 from pastchats_memory.text.timestamps import iso_utc
 
 OWN_ROLES = ("toolResult", "bashExecution")
@@ -25,6 +36,8 @@ NAME = "session_info"
 SUMMARIES = ("compaction", "branch_summary")
 FLAGS = {"aborted": "interrupted", "error": "api_error"}
 CHECKPOINT = ".checkpoint."
+TABLES = {"transcript_events": frozenset({"session_id", "seq", "event_json"})}
+"""The table that OpenClaw writes since 2026.8: github.com/vshulcz/deja-vu/pull/2995."""
 ROLE_OF_TYPE = {"human": "user", "assistant": "assistant"}
 """Roles by the types of entries that some versions of OpenClaw write."""
 OPENCLAW_PROMPTS = (
@@ -45,11 +58,13 @@ _REPLIES_TO = re.compile(r"\A\[\[reply_to(?:_current|:[^\]\n]{1,80})\]\]\s*")
 
 
 def detect(source: SourceFile) -> int:
-    """Return 90 for a header or a role of pi's own, 60 for another message, else 0."""
+    """Return 90 for a header or a role of pi's own, 60 for another message, the confidence of OpenClaw's tables, else 0."""
     roles = {_role_of(record) for record in source.sample}
     if any(map(_is_header, source.sample)) or not roles.isdisjoint(OWN_ROLES):
         return CERTAIN
-    return 60 if not roles.isdisjoint(ROLES) else 0
+    if not roles.isdisjoint(ROLES):
+        return 60
+    return TABLE_LAYOUT if has_tables(source, TABLES) else 0
 
 
 def _is_header(record: Json) -> bool:
@@ -131,12 +146,32 @@ def hidden_in(_folder: str, names: Collection[str]) -> Collection[str]:
     return [name for name in names if CHECKPOINT in name and f"{name.partition(CHECKPOINT)[0]}.jsonl" in names]
 
 
+def read(source: SourceFile) -> Iterator[Row]:
+    """Yield the turns of a session, or of one after the other of OpenClaw's database. Raises CannotResume, OSError."""
+    if source.shape == "sqlite":
+        return source.from_database(lambda database: _read_database(database, source))
+    return _Session.read(source)
+
+
+def _read_database(database: ForeignDatabase, source: SourceFile) -> Iterator[Row]:
+    """Yield the turns of each session, whose entries are those of its file."""
+    events = database.rows("transcript_events", ("session_id", "event_json"), order=("session_id", "seq"))
+    for own_id, entries in groupby(events, key=lambda event: event[0]):
+        session = _Session(source)
+        session.builder.info.conversation_id = str(own_id)
+        records = [Record(1, parse_json(text_of(entry))) for _, entry in entries]
+        for record in records:
+            session.scan_record(mapping_of(record.value))
+        yield from read_items(source, session.builder, records, session.add_item)
+        yield from session.builder.flush()
+
+
 PI = Format(
     name="pi",
     companions=Companions(hidden_in=hidden_in),
-    version=13,
+    version=14,
     detect=detect,
-    read=_Session.read,
+    read=read,
     program="pi, OpenClaw",
     resume=lambda session: ["pi", "--session", str(session.path)],  # github.com/tiann/hapi/pull/1206
 )

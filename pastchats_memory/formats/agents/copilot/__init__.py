@@ -38,7 +38,7 @@ COPILOT_CLI = Format(
 
 COPILOT_SHARE = Format(
     name="copilot-share",
-    version=3,
+    version=4,
     detect=confident(deferred("agents.copilot.share:matches_share"), CERTAIN),
     read=deferred("agents.copilot.share:SharedSession.read"),
     fidelity=1,

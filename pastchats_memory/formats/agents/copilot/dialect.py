@@ -6,7 +6,7 @@ from pastchats_memory.formats.base.dialect import COMMON, Dialect, UserText
 from pastchats_memory.formats.base.questions import Answers, Questions
 
 _BY_CLIENT = re.compile(
-    r'@agent (?:Try Again|(?:Continue|Enable|Try Again): "[^"\n]{0,300}")\Z'
+    r'@agent (?:Try Again|(?:Continue|Enable|Pause|Try Again): "[^"\n]{0,300}")\Z'
     r'|<skill-context name="[^"\n]{1,200}">.*</skill-context>\Z'
     r"|You have not yet marked the task as complete using the task_complete tool\.\s+(?:If you were planning|You must call)",
     re.DOTALL | re.IGNORECASE,

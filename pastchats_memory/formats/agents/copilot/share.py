@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import takewhile
 
 from pastchats_memory.formats.agents.copilot.dialect import DIALECT
-from pastchats_memory.formats.base.markdown import blocks
+from pastchats_memory.formats.base.markdown import blocks, in_code
 from pastchats_memory.formats.base.markdown_dialogue import MarkdownDialogue, Section
 from pastchats_memory.formats.base.session import Position, SessionInfo
 from pastchats_memory.formats.base.source import SourceFile
@@ -67,20 +67,22 @@ class SharedSession(MarkdownDialogue[_Section]):
 
     def sections(self) -> Iterator[_Section]:
         """Yield the section under each heading, without the rule before the next one."""
-        lines, code, started = self.lines, self.code, self._started
-        begun = [
-            (place, since, heading)
-            for place, line in enumerate(lines)
-            if not code[place]
-            and (since := _SINCE.match(line))
-            and (heading := _HEADING.match("".join(lines[place + 1 : place + 3])))
-        ]
+        lines, code, started = self.lines, [*self.code], self._started
+        begun: list[tuple[int, timedelta, re.Match[str]]] = []
+        for place, line in enumerate(lines):
+            heading = _HEADING.match("".join(lines[place + 1 : place + 3]))
+            if heading and (since := _SINCE.match(line)):
+                hours, minutes, seconds = (int(part or 0) for part in since.groups())
+                at = timedelta(hours=hours, minutes=minutes, seconds=seconds)
+                if code[place] and begun and at >= begun[-1][1] and _RULE in lines[place - 3 : place]:
+                    above = begun[-1][0]  # left a fence open; a quoted session would begin at its own zero
+                    code[above:] = [*in_code(lines[above:place]), *in_code(lines[place:])]
+                if not code[place]:
+                    begun.append((place, at, heading))
         for number, (place, since, heading) in enumerate(begun, start=1):
             following = begun[number][0] if number < len(begun) else len(lines)
             rules = (at for at in range(following - 1, place, -1) if lines[at].strip() == _RULE and not code[at])
-            hours, minutes, seconds = (int(part or 0) for part in since.groups())
-            since_start = timedelta(hours=hours, minutes=minutes, seconds=seconds)
-            time = iso_utc((datetime.fromisoformat(started) + since_start).isoformat()) if started else None
+            time = iso_utc((datetime.fromisoformat(started) + since).isoformat()) if started else None
             yield _Section(
                 name=heading["tool"] or heading["who"],
                 line=place + 3,

@@ -63,6 +63,15 @@ def test_an_input_history_tells_only_the_prompts_that_the_chat_history_lacks(fol
     assert len(turns(AIDER, folder / aider.INPUT)) == 4
 
 
+def test_an_input_history_leaves_out_answers_to_questions_of_aider(folder):
+    (folder / aider.CHAT).unlink()
+    typed = "".join(
+        f"\n# 2026-02-02 11:0{place}:00.1\n+{text}\n" for place, text in enumerate(("y", "Yes", "no", "d", "all ok"))
+    )
+    (folder / aider.INPUT).write_text(typed, encoding="utf-8")
+    assert [turn.content for turn in turns(AIDER, folder / aider.INPUT)] == ["all ok"]
+
+
 def test_a_chat_history_beside_something_that_is_no_text_is_read_all_the_same(folder):
     (folder / aider.INPUT).write_bytes(bytes(range(256)) * 64)
     assert [turn.timestamp[11:16] for turn in turns(AIDER, folder / aider.CHAT)] == ["10:00"] * 5

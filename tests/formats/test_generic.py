@@ -52,6 +52,15 @@ def test_names_are_speakers_under_a_key_that_only_speakers_have(keys, words, con
     assert MESSAGES.detect(SourceFile(path)) == confidence
 
 
+def test_a_log_in_which_every_speaker_speaks_once_is_read(tmp_path):
+    roles = ("planner", "architect", "coder", "tester", "reviewer", "writer", "lead")
+    path = tmp_path / "crew.jsonl"
+    records = [{"role": role, "content": f"The {role} looks at the damper."} for role in roles]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    assert [turn.role for turn in turns(MESSAGES, path)] == list(roles)
+    assert detect_format(SourceFile(path)) is MESSAGES
+
+
 def test_hidden_text_never_becomes_a_turn():
     hidden = ("hidden", "synthetic", "Called the Read tool", "user_query", "REDACTED")
     shown = [turn.content for path in SHAPES for turn in turns(mapped_format(key_map(path)), path)]

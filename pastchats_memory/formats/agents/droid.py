@@ -37,7 +37,7 @@ def _is_printed(record: Json) -> bool:
     """Return whether `droid exec --output-format stream-json` printed a record that no other program prints."""
     kind = record.get("type")
     is_printed = (kind == "tool_call" and "toolName" in record) or (kind == "completion" and "finalText" in record)
-    return "session_id" in record and is_printed
+    return is_printed and not {"session_id", "sessionId"}.isdisjoint(record)
 
 
 def _is_message(record: Json) -> bool:
@@ -71,8 +71,8 @@ class _Session(AgentSession):
         if record.get("type") == "compaction_state":
             summary = text_of(record.get("summaryText"))
             self.builder.add_turn("system", "summary", summary, replace(at, branch="main"))
-        if "session_id" in record:
-            self._add_printed(record, at)
+        if "session_id" in record or "sessionId" in record:
+            self._add_printed(record, replace(at, branch="main"))
             return
         if record.get("type") != "message":
             return
@@ -84,12 +84,12 @@ class _Session(AgentSession):
     def _add_printed(self, record: Json, at: Position) -> None:
         """Add a printed record: its texts stand beside its role, and calls are records of their own."""
         info, call_id = self.builder.info, text_of(record.get("toolCallId")) or text_of(record.get("id"))
-        info.conversation_id = text_of(record["session_id"])
+        info.conversation_id = text_of(record.get("session_id")) or text_of(record.get("sessionId"))
         info.cwd = info.cwd or folder_of(record.get("cwd"))
         self.builder.model = text_of(record.get("model")) or self.builder.model
         match record.get("type"):
             case "message" if record.get("role") == "user":
-                self.builder.add_prompt(text_of(record.get("text")), at)
+                self.builder.add_prompt(without_spans(text_of(record.get("text")), REMINDERS).strip(), at)
             case "message":
                 self.builder.add_answer(text_of(record.get("text")), at)
             case "tool_call":
@@ -130,7 +130,7 @@ class _Session(AgentSession):
 
 DROID = Format(
     name="droid",
-    version=4,
+    version=5,
     detect=detect,
     read=_Session.read,
     program="Factory Droid",

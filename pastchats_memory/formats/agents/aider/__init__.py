@@ -46,6 +46,7 @@ _PROMPT = re.compile(r"^#### \S", re.MULTILINE)
 _TYPED_AT = re.compile(r"# (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,9})?)\s*\Z")
 _COMMAND = re.compile(r"/([a-z][a-z-]*)(?:\s+(.*))?\Z", re.DOTALL)
 _CONFIRMED = re.compile(r"\(Y\)es/\(N\)o")
+_CONFIRMING = re.compile(r"(?:y|ye|yes|n|no|a|all|s|skip|d|don't)\Z", re.IGNORECASE)
 _MODEL = re.compile(r"(?:Main model|Model): (\S+)")
 _EDITED = re.compile(r"Applied edit to (.+)")
 _MARKUP, _SUFFIX = re.compile(r"[*`<>|?]|:\Z"), re.compile(r"\.\w{1,12}\Z")
@@ -299,7 +300,7 @@ def _inputs(lines: Sequence[str], path: Path) -> Iterator[Turn]:
     for place, moment, text in entries:
         if notices[text]:
             notices[text] -= 1
-        elif text:
+        elif text and not _CONFIRMING.match(text):
             kind, words = _parse_prompt(text)
             moment_utc = iso_utc(moment, LOCAL)
             yield Turn("user", words, place + 1, conversation_id=name, timestamp=moment_utc, kind=kind)
@@ -315,7 +316,7 @@ def _parse_prompt(typed: str) -> tuple[str, str]:
 
 AIDER = Format(
     name="aider",
-    version=14,
+    version=15,
     detect=confident(matches, CERTAIN),
     read=read,
     locations=places(*(f"{{home}}/{place}{CHAT}" for place in PLACES)),

@@ -100,6 +100,8 @@ _QUOTED_LABEL = re.compile(r">\s*(?:\*\*|__)[^*_\n]{1,40}(?::(?:\*\*|__)|(?:\*\*
 UNQUOTED_SHARE = 0.2
 """The most lines outside quotations, as a share of those below the first quoted speaker."""
 _DAY = re.compile(rf"\b(?=20){MOMENT}(?!\d)")
+_EXPORTED = re.compile(r"_Exported on (\d{1,2}[./]\d{1,2}[./]\d{4}) at (\d{1,2}:\d\d)")
+"""The line below the title of Cursor's exports, in the notation of the machine. Zeros before numbers tell that days come first."""
 
 
 def detect(source: SourceFile) -> int:
@@ -351,10 +353,13 @@ class _Dialogue(MarkdownDialogue[_Part]):
 
     @property
     def started(self) -> str | None:
-        """The time in the facts, else the first day named above the first marker, else the day in the path."""
+        """The time in the facts, else the first day above the first marker, else the day in the path, else of the export."""
         days = (day[0] for line in self._preface if "xported" not in line and (day := _DAY.search(line)))
         first_day = next((moment for day in days if (moment := iso_utc(day, LOCAL))), None)
-        return _find_start(self.facts) or first_day or date_in_path(self._path)
+        found = next(filter(None, map(_EXPORTED.match, self._preface)), None)
+        day = found[1].replace("/", ".") if found and re.search(r"\b0", found[1]) else found[1] if found else ""
+        exported = parse_handwritten(f"{day} {found[2]}") if found else None
+        return _find_start(self.facts) or first_day or date_in_path(self._path) or exported
 
     def _part(self, number: int) -> _Part:
         """Return the text under one marker, without separators, time lines, and the quotation marks of a callout."""

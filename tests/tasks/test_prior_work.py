@@ -9,6 +9,7 @@ import pytest
 
 from pastchats_memory import Memory
 from pastchats_memory.tasks.edit import Change
+from pastchats_memory.views.task_text import render_prior_work
 
 WISH = "Keep the opening hours of the museum in a spreadsheet."
 EDIT = ("tool", "$ python fill_sheet.py\n42 rows written")
@@ -212,3 +213,21 @@ def test_work_that_a_later_request_finished_is_done_if_its_answer_names_it(tmp_p
     assert verdict(tmp_path / "named", turns, query=query) == ("done", ["What is the clean way?"])
     other = (*turns[:5], ("assistant", "Now it uses a queue."), THANKS)
     assert verdict(tmp_path / "unnamed", other, query=query)[0] == "asked_before"
+
+
+@pytest.mark.parametrize(
+    ("status", "label"),
+    [("open", "Not started"), ("in_progress", "In progress"), ("blocked", "Stuck"), ("deferred", "Put off")],
+)
+def test_the_verdict_on_an_unfinished_task_says_whether_somebody_works_on_it(
+    tmp_path: Path, status: str, label: str
+) -> None:
+    issue = {"id": "kiln-1", "title": "Add a damper to the flue", "status": status, "priority": 1, "issue_type": "task"}
+    times = {"created_at": "2026-09-01T10:00:00Z", "updated_at": "2026-09-02T10:00:00Z"}
+    path = tmp_path / "kiln" / ".beads" / "issues.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(issue | times) + "\n", encoding="utf-8")
+    with Memory.open(tmp_path / "memory.db") as memory:
+        memory.index([path])
+        work = memory.check_prior_work("Add a damper to the flue")
+    assert render_prior_work(work).startswith(f"{label}: t:kiln-1 of kiln is ")

@@ -70,15 +70,15 @@ class SharedSession(MarkdownDialogue[_Section]):
         lines, code, started = self.lines, [*self.code], self._started
         begun: list[tuple[int, timedelta, re.Match[str]]] = []
         for place, line in enumerate(lines):
-            heading = _HEADING.match("".join(lines[place + 1 : place + 3]))
-            if heading and (since := _SINCE.match(line)):
-                hours, minutes, seconds = (int(part or 0) for part in since.groups())
+            title = _HEADING.match("".join(lines[place + 1 : place + 3]))
+            if title and (shown := _SINCE.match(line)):
+                hours, minutes, seconds = (int(part or 0) for part in shown.groups())
                 at = timedelta(hours=hours, minutes=minutes, seconds=seconds)
                 if code[place] and begun and at >= begun[-1][1] and _RULE in lines[place - 3 : place]:
                     above = begun[-1][0]  # left a fence open; a quoted session would begin at its own zero
                     code[above:] = [*in_code(lines[above:place]), *in_code(lines[place:])]
                 if not code[place]:
-                    begun.append((place, at, heading))
+                    begun.append((place, at, title))
         for number, (place, since, heading) in enumerate(begun, start=1):
             following = begun[number][0] if number < len(begun) else len(lines)
             rules = (at for at in range(following - 1, place, -1) if lines[at].strip() == _RULE and not code[at])

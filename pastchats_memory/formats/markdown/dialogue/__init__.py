@@ -357,8 +357,9 @@ class _Dialogue(MarkdownDialogue[_Part]):
         days = (day[0] for line in self._preface if "xported" not in line and (day := _DAY.search(line)))
         first_day = next((moment for day in days if (moment := iso_utc(day, LOCAL))), None)
         found = next(filter(None, map(_EXPORTED.match, self._preface)), None)
-        day = found[1].replace("/", ".") if found and re.search(r"\b0", found[1]) else found[1] if found else ""
-        exported = parse_handwritten(f"{day} {found[2]}") if found else None
+        written = found[1] if found else ""
+        written = written.replace("/", ".") if re.search(r"\b0", written) else written
+        exported = parse_handwritten(f"{written} {found[2]}") if found else None
         return _find_start(self.facts) or first_day or date_in_path(self._path) or exported
 
     def _part(self, number: int) -> _Part:

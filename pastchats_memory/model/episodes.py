@@ -172,7 +172,9 @@ class Attempt(NamedTuple):
     """Of the turn that asks."""
     asked: str
     """An excerpt on one line."""
-    answered: Annotated[str, "Summary of the last answer, in lines if the query matched it; empty without one."]
+    answered: Annotated[
+        str, "Summary of the answers; in a recall block their lines that are worth most. Empty without one."
+    ]
     outcome: fields.OutcomeWord
     shown_by: Annotated[str, "The line that shows the outcome, quoted from a transcript."]
     timestamp: str | None
@@ -183,7 +185,7 @@ class Attempt(NamedTuple):
     """The rule that decided on the outcome; empty if none did."""
     reply: Annotated[str, "The user's next words about it; empty if there are none."] = ""
     is_match: Annotated[bool, fields.HIDDEN] = False
-    """Whether the query matched it, so that its answer has several lines."""
+    """Whether the query matched it."""
 
     @property
     def basis(self) -> Annotated[fields.Basis, fields.Shown(after="outcome")]:

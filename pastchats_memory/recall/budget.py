@@ -5,45 +5,33 @@ of every thread comes first. A further part is worth less in a later entry, and 
 one of the first.
 """
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pastchats_memory.episodes.next_message import reports_trouble
-from pastchats_memory.model.episodes import FAILURES, NEXT_MESSAGE, Attempt, RecallBlock, RecallEntry
+from pastchats_memory.model.episodes import FAILURES, NEXT_MESSAGE, RecallBlock, RecallEntry
 from pastchats_memory.text.display import quote
-from pastchats_memory.text.excerpt import ELLIPSIS, excerpt, weigh_matches
+from pastchats_memory.text.excerpt import ELLIPSIS, excerpt
 from pastchats_memory.text.key_sentences import Line, join_lines, list_lines
 from pastchats_memory.text.sentences import cut_at_word
 from pastchats_memory.text.tokens import Counter
-from pastchats_memory.views.text import (
-    NOTHING,
-    TOO_SMALL,
-    render_actions,
-    render_block,
-    render_earlier,
-    render_entry,
-    render_matched,
-)
+from pastchats_memory.views.text import NOTHING, TOO_SMALL, render_actions, render_block, render_entry, render_lines
 
 LEAST_WIDTH = 60
 """Characters of the shortest question and answer. A question only names the problem."""
 EVIDENCE_WIDTH = 160
 """Characters of a shortened quotation behind an outcome."""
-ATTEMPT_WIDTH = 130
-"""Characters of an earlier attempt on one line."""
 SHARES = (1.0, 0.5, 0.4, 0.3)
 """Share of its worth that a part has in the first entry, the second, the third, and any later one (`benchmarks/recall.py`)."""
 ENDS = 0.3
 """Share of the room that the ends of entries take before details compete for it."""
-ACTIONS, EARLIER, REJECTED = 0.01, 0.01, 0.025
-"""Worth of the actions of an entry, of an earlier attempt, and of one that the user rejected, on the scale of lines
-(`text.key_sentences`). An attempt is worth the question's words, too."""
+ACTIONS = 0.01
+"""Worth of the actions of an entry, on the scale of lines (`text.key_sentences`)."""
 REQUEST, REST_OF_REQUEST = 0.03, 0.012
 """Worth of the request, which is often what the user decided, and of one whose start the title shows."""
-MATCHED = 2.0
+MATCHED, REJECTED = 3.0, 0.01
 """Multiple of its worth that a line has of the earlier attempt that matched: it answers the question more often than the thread's end
-does (`benchmarks/recall.py`)."""
+does (`benchmarks/answer`, `benchmarks/endings.py`). And the worth of the first line of an attempt that the user rejected."""
 TITLE_START = 40
 """Characters by which a request is known in a title."""
 
@@ -89,11 +77,6 @@ def _strip(entry: RecallEntry, weights: Mapping[str, float], width: int) -> Reca
     return entry._replace(outcome=outcome, asked=question, answered=None, done=(), before=(), is_short=True)
 
 
-def _shorten_attempt(attempt: Attempt, lines: str = "") -> Attempt:
-    """Return the attempt with some lines of its answer, else with the beginning of its only one."""
-    return attempt._replace(answered=lines or cut_at_word(attempt.answered, ATTEMPT_WIDTH))
-
-
 class _Part(NamedTuple):
     """Something that can be added to an entry."""
 
@@ -103,7 +86,7 @@ class _Part(NamedTuple):
     text: str
     """As it is shown."""
     line: Line | None = None
-    """A line of the answer, or of an earlier attempt's. Without one, the part is a whole attempt, the request or the actions."""
+    """A line of the answer, or of an earlier attempt's. Without one, the part is the request or the actions."""
     before: int | None = None
     """Number of an earlier attempt."""
     is_request: bool = False
@@ -132,10 +115,9 @@ class _Selection:
         self._parts = sorted(parts, key=lambda part: -part.worth)
         self._lines = {(part.entry, part.before, part.line.place): part for part in parts if part.line}
         self._labels: dict[tuple[int, int | None], _Part] = {
-            (place, number): _Part(place, 0.0, render_matched(one._replace(answered=ELLIPSIS), entry), before=number)
+            (place, number): _Part(place, 0.0, render_lines(one._replace(answered=ELLIPSIS), entry), before=number)
             for place, entry in enumerate(entries)
             for number, one in enumerate(entry.before)
-            if one.is_match
         }
         texts = [
             *map(self._render_head, range(len(entries))), *(part.text for part in (*parts, *self._labels.values()))
@@ -180,14 +162,11 @@ class _Selection:
         for line in lines:
             yield _Part(place, share * line.worth, f"{quote(line.text)}\n", line)
         for number, attempt in enumerate(entry.before):
-            if attempt.is_match:
-                for line in list_lines(attempt.answered, weights):
-                    yield _Part(place, share * MATCHED * line.worth, f"{quote(line.text)}\n", line, number)
-                continue
+            multiple = MATCHED if attempt.is_match else 1.0
             is_rejected = attempt.outcome in FAILURES or reports_trouble(attempt.reply)
-            text = f"{render_earlier(_shorten_attempt(attempt))}\n"
-            about = weigh_matches(text, weights) / (sum(weights.values()) or 1.0) / math.sqrt(len(text.encode()))
-            yield _Part(place, share * (about + (REJECTED if is_rejected else EARLIER)), text, before=number)
+            for line in list_lines(attempt.answered, weights):
+                least = REJECTED if is_rejected and not line.place else 0.0
+                yield _Part(place, share * (multiple * line.worth + least), f"{quote(line.text)}\n", line, number)
         if entry.title and entry.asked:
             request = cut_at_word(entry.asked, EVIDENCE_WIDTH)
             worth = REST_OF_REQUEST if entry.title[:TITLE_START] in entry.asked else REQUEST
@@ -213,7 +192,7 @@ class _Selection:
         return self._stripped[place]._replace(
             answered=answered or None,
             is_left_out=bool(entry.answered) and not answered,
-            before=tuple(_shorten_attempt(entry.before[number], join(number)) for number in before),
+            before=tuple(entry.before[number]._replace(answered=join(number)) for number in before),
             done=entry.done if has_actions else (),
             asked=cut_at_word(entry.asked or "", EVIDENCE_WIDTH) if has_request else self._stripped[place].asked,
         )

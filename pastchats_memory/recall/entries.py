@@ -22,7 +22,7 @@ from pastchats_memory.episodes.threads import (
 )
 from pastchats_memory.episodes.titles import name_episode
 from pastchats_memory.model import RESOLVED, Hit, Item, StoredTask
-from pastchats_memory.model.episodes import FAILURES, Edits, Outcome, RecallEntry
+from pastchats_memory.model.episodes import FAILURES, Attempt, Edits, Outcome, RecallEntry
 from pastchats_memory.recall.request import RecallRequest
 from pastchats_memory.recall.selection import choose_first
 from pastchats_memory.search.hits import add_snippet, move_hit
@@ -165,13 +165,7 @@ class _Builder:
         if not is_own:
             entry = entry._replace(hit=add_snippet(hit, self._weights), question=move_hit(hit, item))
         database, first = self._database, shown.first
-        before = [
-            describe_attempt(one.item, one.ending, one.turns, one.next_message, self._weights) for one in shown.before
-        ]
-        if shown.own in shown.before and not _is_rejected(shown.own):
-            place = shown.before.index(shown.own)
-            answered = _quote_answers(_list_answers(shown.own.turns), matched, self._weights, width)
-            before[place] = before[place]._replace(answered=answered, is_match=bool(answered))
+        before = [self._describe_earlier(one, shown.own, matched, width) for one in shown.before]
         last = shown.last and describe_attempt(
             shown.last.item, shown.last.ending, shown.last.turns, weights=self._weights
         )
@@ -187,6 +181,13 @@ class _Builder:
             superseded_by=successor and cited[successor.id],
             has_turned=shown.has_turned,
         )
+
+    def _describe_earlier(self, one: ThreadEpisode, own: ThreadEpisode, matched: Item, width: int) -> Attempt:
+        """Return an earlier attempt with the lines of its answers that are worth most."""
+        attempt = describe_attempt(one.item, one.ending, one.turns, one.next_message, self._weights)
+        answered = _quote_answers(_list_answers(one.turns), matched if one is own else one.item, self._weights, width)
+        is_match = one is own and bool(answered) and not _is_rejected(own)
+        return attempt._replace(answered=answered or attempt.answered, is_match=is_match)
 
 
 def _choose_end(

@@ -1,6 +1,7 @@
 """Render values as Markdown. No text from a transcript can leave its quotation."""
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
@@ -22,6 +23,9 @@ CITATION_NOTES = {
 """Remark on a source by the state of its citation."""
 QUERY_WIDTH = 200
 """Most characters of the query in the head of a block."""
+ONE_LINE = 400
+"""Characters of an earlier attempt that is shown on one line."""
+_ITEMS = re.compile(r"^\s*(?:[-*+|]|\d+[.)])\s", re.MULTILINE)
 PROMPT_WIDTH = 120
 """Most characters of a prompt that stands beside its judgement."""
 CLOSELY_RELATED = 0.5
@@ -94,9 +98,13 @@ def render_entry(place: int, memory: RecallEntry) -> str:
     if memory.after is not None:
         lines.append(f"Ended later: {_render_attempt_with_id(memory.after)}")
     ending = [*_render_answer(memory), *([render_actions(memory.done)] if memory.done else ())]
-    matched = [render_matched(one, memory) for one in memory.before if one.is_match]
+    matched = [render_lines(one, memory) for one in memory.before if one.is_match]
     lines += [*matched, *ending] if memory.has_turned else [*ending, *matched]
-    lines += [render_earlier(one) for one in memory.before if not one.is_match]
+    lines += [
+        render_earlier(one) if _fits_one_line(one.answered) else render_lines(one, memory)
+        for one in memory.before
+        if not one.is_match
+    ]
     if memory.asked and " ".join(memory.asked.split()).rstrip(".") != memory.title:
         lines.append(f"{'Asked' if memory.hit.task is None else 'Task'}: > {_escape_links(one_line(memory.asked))}")
     lines.append(f"Source: {_render_entry_sources(memory)}")
@@ -146,12 +154,17 @@ def render_actions(done: Sequence[str]) -> str:
     return " · ".join(f"{label}: {mark.join(all_)}" for label, mark, all_ in parts if all_)
 
 
-def render_matched(attempt: Attempt, memory: RecallEntry) -> str:
-    """Render the earlier attempt that matched: its lines, then the user's next words or what shows its outcome."""
+def render_lines(attempt: Attempt, memory: RecallEntry) -> str:
+    """Render the lines of an earlier attempt, then the user's next words or what shows its outcome."""
     verdict, quoted = _describe_attempt(attempt)
-    label = ", ".join(filter(None, ("About this" if memory.has_turned else "Before it", verdict)))
+    label = ", ".join(filter(None, ("About this" if memory.has_turned and attempt.is_match else "Before it", verdict)))
     follows = f"\n— then {quoted}" if quoted else ""
     return f"{label} · id {escape_name(attempt.id)}:\n{quote(attempt.answered)}{follows}"
+
+
+def _fits_one_line(answered: str) -> bool:
+    """Check whether an answer is short and has no list or table."""
+    return len(answered) <= ONE_LINE and not _ITEMS.search(answered)
 
 
 def render_earlier(attempt: Attempt) -> str:

@@ -104,6 +104,27 @@ def test_the_attempt_that_matched_stands_before_the_others() -> None:
     assert labels == ["7:", "5", "8"]
 
 
+def test_an_earlier_attempt_that_says_the_answer_has_its_line() -> None:
+    other = make_match(write_answer(DECISIVE))._replace(id="8", is_match=False)
+    block = fit(1000, make_entry("1", write_answer(), title="The kiln", before=(other,)))
+    assert DECISIVE in block.text.partition("\nBefore it")[2]
+
+
+def test_a_rejected_attempt_has_its_first_line_before_one_that_nobody_rejected() -> None:
+    tried = [make_match(f"{FILLER[:-1]}, {word}.")._replace(id=word, is_match=False) for word in ("oak", "elm")]
+    refused = tried[1]._replace(outcome="failed", reply="The shelf fell down.")
+    block = fit(560, make_entry("1", DECISIVE, title="The kiln", before=(tried[0], refused)))
+    assert [one.id for one in block.entries[0].before] == ["elm"]
+
+
+def test_a_list_of_an_earlier_attempt_keeps_its_lines() -> None:
+    other = make_match("Two settings:\n- kiln 1,060\n- glaze thin")._replace(is_match=False)
+    assert (
+        "Before it, worked · id 7:\n> Two settings:\n> - kiln 1,060\n> - glaze thin\n— then"
+        in fit(9000, make_entry("1", DECISIVE, title="The kiln", before=(other,))).text
+    )
+
+
 def test_the_ends_of_several_threads_come_before_the_details_of_one() -> None:
     ends = [f"Thread {number} ended well, with nothing of the question in it." for number in range(4)]
     entries = [

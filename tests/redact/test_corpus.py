@@ -97,7 +97,7 @@ def test_nearly_all_ways_to_write_a_password_are_found() -> None:
 
 
 @pytest.mark.parametrize(("name", "most"), [("told_passwords", 0.05), ("told_more", 0.08)])
-def test_nearly_all_passwords_that_people_tell_an_agent_are_found(name: str, most: float) -> None:
+def test_nearly_all_passwords_in_sentences_to_an_agent_are_found(name: str, most: float) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(BENCHMARKS)
         forms = importlib.import_module("redaction_forms")

@@ -24,8 +24,8 @@ def ending_in(sessions: str, ending: str, *others: str) -> Companions:
         if sessions not in folder.replace("\\", "/"):
             return ()
         own = [name for name in names if ending and name.endswith(ending)]
-        beside = [name for name in own if ending.count(".") > 1 or name.removesuffix(ending) + ".jsonl" in names]
-        return [*beside, *set(others).intersection(names)]
+        belonging = [name for name in own if ending.count(".") > 1 or name.removesuffix(ending) + ".jsonl" in names]
+        return [*belonging, *set(others).intersection(names)]
 
     return Companions(hidden_in=hidden_in)
 

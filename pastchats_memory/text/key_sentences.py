@@ -119,7 +119,7 @@ class Line(NamedTuple):
     worth: float
     """Worth for its length; 0 for a line that never helps."""
     needs: tuple[int, ...] = ()
-    """Place of the line that introduces it, if it is an item of a list."""
+    """Places of the line that introduces it, if it is an item of a list, and of the next one if that contradicts it."""
     is_prose: bool = True
     """Whether it is a sentence of its own, rather than code, a row, an item, or what introduces one."""
     opens: bool = False
@@ -142,6 +142,8 @@ def list_lines(text: str, weights: Mapping[str, float]) -> list[Line]:
         is_item = line[1] or _ITEM.match(line[0]) is not None
         opens = not is_item and _OPENING.search(line[0]) is not None
         needs = (opening,) if is_item and opening is not None else ()
+        if place + 1 < len(lines) and _CONTRAST.match(lines[place + 1][0]):
+            needs = (*needs, place + 1)  # what it says did not hold
         found.append(Line(place, line[0], worth, needs, not is_item and not opens, opens))
         if not is_item:
             opening = place if opens else None

@@ -38,3 +38,19 @@ def test_a_line_of_code_that_only_opens_what_follows_is_left_out() -> None:
 def test_the_columns_of_a_terminal_take_no_room() -> None:
     line = "The kiln is hot          no sandbox          97% left"
     assert [one.text for one in list_lines(line, {"kiln": 1.0})] == ["The kiln is hot  no sandbox  97% left"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "But the hall is colder now.", "Worse: the clay cracked twice.", "No change in the log of the kiln.",
+        "That made it worse.", "It didn't help.", "Das half nicht.", "Pior: a argila rachou.",
+    ],
+)  # fmt: skip
+def test_a_line_comes_with_the_next_one_that_contradicts_it(said: str) -> None:
+    first, second = list_lines(f"I would try a thicker door for the kiln.\n{said}", {"door": 1.0})
+    assert first.needs == (second.place,)
+
+
+def test_a_line_that_the_next_one_does_not_contradict_stands_alone() -> None:
+    assert list_lines("I built a thicker door.\nThat did it: the kiln holds its heat.", {"door": 1.0})[0].needs == ()

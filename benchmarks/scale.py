@@ -45,6 +45,7 @@ from pastchats_memory.store.vectors import blocks, vec0
 from pastchats_memory.team.ask import search
 from pastchats_memory.team.connect import open_server
 from pastchats_memory.team.milvus import open_milvus
+from pastchats_memory.team.postgres import open_postgres
 from pastchats_memory.team.server import Condition, Row, TeamServer, digest_name, split_into_batches
 from pastchats_memory.team.trial import start_trial, stop_trial
 
@@ -349,14 +350,28 @@ def measure_team(folder: Path, turns: int, count: int) -> None:
     )
 
 
+LARGE = 500_000
+"""Turns from which the index of vectors is built after all rows are there, as an administrator does for a large move."""
+
+
 def measure_postgres(folder: Path, turns: int, count: int) -> None:
     """Measure PostgreSQL as a member of the team, and print two lines."""
     path, session = folder / f"postgres-{turns}", ModelSession(PackagedEmbedder())
     folder.chmod(0o755)  # root runs the server as another user
     (_, member) = start_trial(path, PackagedEmbedder.dim).people
     clock = time.perf_counter
-    with open_server(member.endpoint, None) as server, open_database(folder / "own-pg.sqlite", create=True) as own:
+    with (
+        open_server(member.endpoint, None) as server,
+        open_postgres(member.endpoint.replace(f"{member.name}@", "postgres@"), None) as administrator,
+        open_database(folder / "own-pg.sqlite", create=True) as own,
+    ):
+        if turns >= LARGE:
+            administrator.run("DROP INDEX pastchats.rows_dense")
         write_ms = fill_team(server, turns, clock)
+        if turns >= LARGE:
+            administrator.run("SET maintenance_work_mem = '3GB'")
+            build = "CREATE INDEX rows_dense ON pastchats.rows USING hnsw (dense public.halfvec_cosine_ops)"
+            print(f"          index of vectors built in {time_act(partial(administrator.run, build), clock):.0f} s")
         server.load()
         answers = [
             median_ms(lambda text: search(own, session, server, Request(text, mode=mode), NOTHING_STAYS), count, clock)  # noqa: B023 - called at once

@@ -22,7 +22,7 @@ from pastchats_memory.redact import redact, secret_names
 from pastchats_memory.redact.commands import GRAMMARS
 from pastchats_memory.redact.rule_files import FOLDER, read_patterns
 from pastchats_memory.redact.rules import Finder, Rule, ScannedText, Secret, load_rules
-from pastchats_memory.redact.secret_names import FOREIGN_NAMES, NAMES, NAMING_PHRASES
+from pastchats_memory.redact.secret_names import FOREIGN_NAMES, NAMES, NAMING_PHRASES, NamingPhrase
 from pastchats_memory.redact.settings import SETTINGS
 
 ALNUM = string.ascii_letters + string.digits
@@ -171,7 +171,8 @@ def check_names() -> Iterator[str]:
     """Report names and phrases that miss their example or find their counter-example."""
     names = group_finders((name.part, name.find) for name in (*NAMES, *FOREIGN_NAMES))
     yield from check_keywords(read_entries("names.toml", "names"), "parts", names)
-    phrases = group_finders((phrase.words, phrase.find) for phrase in NAMING_PHRASES)
+    foreign = (phrase for phrase in FOREIGN_NAMES if isinstance(phrase, NamingPhrase))
+    phrases = group_finders((phrase.words, phrase.find) for phrase in (*NAMING_PHRASES, *foreign))
     yield from check_keywords(read_entries("names.toml", "phrases"), "words", phrases)
     yield from check_patterns("names.toml")
 

@@ -110,7 +110,7 @@ RENDERED: dict[str, tuple[Any, Callable[[Any], str]]] = {
     "actions": (tuple[str, ...], text.render_actions),
     "command": (tuple[str, ...], lambda done: text.render_actions([f"$ {line}" for line in done])),
     "earlier": (Attempt, text.render_earlier),
-    "matched": (RecallEntry, lambda entry: text.render_matched(entry.before[0], entry)),
+    "lines": (RecallEntry, lambda entry: text.render_lines(entry.before[0], entry)),
     "attempt": (Attempt, lambda attempt: "\n".join(text.render_attempt_lines(attempt))),
     "time": (model.TimeRead, text.render_time_read),
     "context": (ContextItem, lambda item: format_context([item])),

@@ -41,14 +41,14 @@ def test_the_columns_of_a_terminal_take_no_room() -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "following",
     [
         "But the hall is colder now.", "Worse: the clay cracked twice.", "No change in the log of the kiln.",
         "That made it worse.", "It didn't help.", "Das half nicht.", "Pior: a argila rachou.",
     ],
 )  # fmt: skip
-def test_a_line_comes_with_the_next_one_that_contradicts_it(said: str) -> None:
-    first, second = list_lines(f"I would try a thicker door for the kiln.\n{said}", {"door": 1.0})
+def test_a_line_comes_with_the_next_one_that_contradicts_it(following: str) -> None:
+    first, second = list_lines(f"I would try a thicker door for the kiln.\n{following}", {"door": 1.0})
     assert first.needs == (second.place,)
 
 

@@ -17,7 +17,7 @@ LONGEST_REDACTED = 1 << 16
 LEAST_TEXT = 24
 """Characters from which a text can be found by itself."""
 REDACTED = "[redacted:"
-_MARK = re.compile(r"\[redacted:[^\]\n]*\]")
+_MARK = re.compile(r"\[redacted:[^\]\[\n]*\]")
 _FORMAT = struct.Struct(">QI8s")
 _ENDS_OF_A_RECORD = b" \t\r\n,"
 _LAST_WORDS = 40

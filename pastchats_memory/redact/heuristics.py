@@ -40,7 +40,7 @@ _RULES = read_rules("values.toml")
 _PATTERNS = read_patterns("values.toml")
 _PLACEHOLDER = _PATTERNS["placeholder"]
 _PLACEHOLDER_PARTS = _RULES["words"]["placeholder_parts"]
-_WORD = re.compile(r"\w+\Z")
+_WORD = re.compile(r"(?<!\w)\w+\Z")
 _COMMON_WORDS = frozenset(_RULES["words"]["common"])
 _NAME_AND_LETTER = _PATTERNS["name_and_letter"]
 

@@ -35,7 +35,7 @@ _BETWEEN = re.compile(r"""\\[nrt]|[\\"'`=:/@,;()<>\[\]{}|&]""")
 _QUOTES, _ENDS = "\"'`([{<>}]),;", ".:!?"
 _SYMBOL = re.compile(r"[^\w\-./:]")
 _JOINT = re.compile(r"[-_./:+\\]+|[=~<>]?=|@(?=v?\d)")
-_NAME_PART = re.compile(r"[A-Za-z]+\d*[A-Za-z]?|\d+[A-Za-z]?\d*|[0-9a-f]{7,12}")
+_NAME_PART = re.compile(r"[A-Za-z]+(?:\d+[A-Za-z]?)?|\d+(?:[A-Za-z]\d*)?|[0-9a-f]{7,12}")
 """Matches a part of names such as `gpt-4o-mini`, `us-east-1a`, `react@18.2.0`, and of a path, a host or a time."""
 _ID = re.compile(r"[0-9a-f]{8,12}|[0-9a-f]{40}|0x[0-9a-f]+|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 """Matches the hash of a commit, an address or a UUID."""

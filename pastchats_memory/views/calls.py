@@ -15,7 +15,10 @@ from pastchats_memory.views.code import render_change, render_code, render_patch
 
 _WRITTEN = re.compile(r"new|replace|after|updated|content|contents|text|file_text", re.IGNORECASE)
 """In names of arguments that hold the text after a change."""
-_BLOCKS = re.compile(r"[<-]{7} ?SEARCH[^\n]*\n(.*?)^={7}\n(.*?)^[>+]{7} ?REPLACE", re.DOTALL | re.MULTILINE)
+_INSIDE = r"((?:(?!^[<-]{7} ?SEARCH).)*?)"
+_BLOCKS = re.compile(
+    rf"[<-]{{7}} ?SEARCH[^\n]*\n{_INSIDE}^={{7}}\n{_INSIDE}^[>+]{{7}} ?REPLACE", re.DOTALL | re.MULTILINE
+)
 
 SHORTEST_TIME = 0.1
 """Seconds that are shown."""

@@ -25,7 +25,7 @@ QUERY_WIDTH = 200
 """Most characters of the query in the head of a block."""
 ONE_LINE = 400
 """Characters of an earlier attempt that is shown on one line."""
-_ITEMS = re.compile(r"^\s*(?:[-*+|]|\d+[.)])\s", re.MULTILINE)
+_ITEMS = re.compile(r"^[^\S\n]*+(?:[-*+|]|\d+[.)])\s", re.MULTILINE)
 PROMPT_WIDTH = 120
 """Most characters of a prompt that stands beside its judgement."""
 CLOSELY_RELATED = 0.5

@@ -16,7 +16,7 @@ PARENTS = frozenset(_WORDS["parents_of_projects"])
 TRANSCRIPTS = 3
 """How many transcripts of a folder are asked for the working directory."""
 
-_ENCODED = re.compile(r"-{1,2}[A-Za-z0-9][\w.-]*-[\w.-]*|[A-Za-z]--[\w.-]+")
+_ENCODED = re.compile(r"-{1,2}[A-Za-z0-9][\w.]*-[\w.-]*|[A-Za-z]--[\w.-]+")
 """A path whose separators became hyphens: `-home-ada-kiln`, or of Windows `C--Users-ada-kiln`."""
 _ID = re.compile(r"[0-9a-f]{16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _AGENT, _CONDUCTOR = re.compile(r"--(\w+)-worktrees-"), "-conductor-workspaces-"

@@ -1,7 +1,7 @@
 """Read Markdown checklists and todo.txt: a box is a task, and a subtask of the box above if it is indented."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,8 +44,8 @@ _MARKED = re.compile(
     r"(?:(?<!\s)\s+)?(?:[📅⏳🛫✅➕❌]\s*\d{4}-\d\d-\d\d|due:\d{4}-\d\d-\d\d|🔁[^📅⏳✅#]*|[🔺⏫🔼🔽⏬])"
 )
 _PROJECT = re.compile(r"\+[A-Za-z][\w/-]*")
-_RIM = re.compile(r"\A(?:[+@][A-Za-z][\w/-]* )+|(?: [+@][A-Za-z][\w/-]*)+\Z")
-"""Projects and contexts around the words of a todo.txt's line."""
+_SIGNED = re.compile(r"[+@][A-Za-z][\w/-]*")
+"""A project or a context in a todo.txt's line."""
 _SIGN = re.compile(r"(?<!\S)[+@]([A-Za-z])")
 """The sign of one within them, which is a word as well."""
 _TAG = re.compile(r"(?<!\S)[#+@]([A-Za-z][\w/-]*)")
@@ -190,7 +190,7 @@ def _read_todo_txt(source: SourceFile) -> Iterator[Task]:
         projects = [tag[1:] for tag in text.split() if _PROJECT.fullmatch(tag)]
         yield Task(
             native_id=f"todo-{short_hash(text)}",
-            title=_SIGN.sub(r"\1", _RIM.sub("", plain)).strip() or plain or text,
+            title=_SIGN.sub(r"\1", _drop_rim(plain.split(" "))).strip() or plain or text,
             line=number,
             scope="todo.txt",
             status_raw="done" if found["done"] else "todo",
@@ -206,3 +206,9 @@ def _read_todo_txt(source: SourceFile) -> Iterator[Task]:
 
 
 CHECKLIST = task_format(FORMAT, 7, detect, read, is_specific=False)
+
+
+def _drop_rim(words: Sequence[str]) -> str:
+    """Return a line without the projects and contexts around its words."""
+    inner = [place for place, word in enumerate(words) if not _SIGNED.fullmatch(word)] or [len(words) - 1]
+    return " ".join(words[inner[0] : inner[-1] + 1])

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from pastchats_memory.text.words import is_function_word
 
-_TAG = re.compile(r"(<[^>]*>)")
+_TAG = re.compile(r"(<[^<>]*>)")
 """A tag of our own HTML, in which a text or a value never has a plain `<` or `>`."""
 _WORD = re.compile(r"&[#\w]+;|(\w{2,})")
 """A word of escaped text, or a character reference."""

@@ -40,7 +40,9 @@ _INPUT = re.compile(r'\A\s*<(user_input|user_command) [a-z]{1,10}="[^"\n]{0,80}"
 """Wrappers of the command line's agent around a prompt."""
 _EXITED = re.compile(r"\A\[Command exited with code (\d{1,9})\]\n?")
 _REFUSED = re.compile(r"feedback:?\s*<feedback>")
-_INTERRUPTED = re.compile(r"\s*\[Response interrupted by (a tool use result|user|API Error)\b[^\]\n]{0,200}\]\s*\Z")
+_INTERRUPTED = re.compile(
+    r"(?<!\s)\s*\[Response interrupted by (a tool use result|user|API Error)\b[^\]\n]{0,200}\]\s*\Z"
+)
 _OPENED = re.compile(rf"^<({'|'.join(TOOLS)})>$", re.MULTILINE)
 """The first line of a call that was broken off, where all whole ones are cut out."""
 _LEFT_FENCE = re.compile(r"^```\w{0,20}\s*(?:^```\s*)?\Z", re.MULTILINE)

@@ -37,8 +37,8 @@ STEPS = 12
 LARGEST = 4_000_000
 """Bytes of the largest file that is read for the estimate."""
 MOST_TEXTS = 32
-LEAST_WORK, LONGEST = 40, 800
-"""Characters that take the packaged model as long as any text does, and after which a text takes it no longer."""
+FIXED_COST, MOST_READ = 40, 800
+"""Characters that take the packaged model as long as a text of none does, and after which a text takes it no longer."""
 BYTES_A_TURN = 3000
 """Bytes of a turn if no file is read: those of agents' sessions, tool results included."""
 
@@ -63,13 +63,14 @@ def estimate(
     ends = list(accumulate(plan.new_bytes for plan in small))
     steps = [small[bisect_right(ends, ends[-1] * (step + 0.5) / STEPS)] for step in range(STEPS)] if small else []
     read = {name: [*dict.fromkeys(texts_of(plan))] for name, plan in {one.candidate.name: one for one in steps}.items()}
+    # Each step stands for as many bytes: what its file has of texts and of their characters, by its bytes.
     shares = [(read[plan.candidate.name], 1 / plan.candidate.size / STEPS) for plan in steps]
     density = sum(len(texts) * share for texts, share in shares) or 1 / BYTES_A_TURN
     turns = total * density
-    work = sum(_measure_work(texts) * share for texts, share in shares) / density or LONGEST
+    work = sum(_measure_work(texts) * share for texts, share in shares) / density or MOST_READ
     every = [text for texts in read.values() for text in texts] or ["How long will it take?"]
     timed = every[:: max(1, len(every) // MOST_TEXTS)][:MOST_TEXTS]
-    vectors.encode_or_defer(session, timed[:1])  # loads the model
+    vectors.encode_or_defer(session, timed[:1])  # loads the model, which a run does once
     start = time.perf_counter()
     if PENDING in vectors.encode_or_defer(session, timed):
         return Forecast(len(todo), total, round(turns), 0.0)
@@ -79,7 +80,7 @@ def estimate(
 
 def _measure_work(texts: Iterable[str]) -> int:
     """Return the time that a model takes for texts, in characters."""
-    return sum(LEAST_WORK + min(len(text), LONGEST) for text in texts)
+    return sum(FIXED_COST + min(len(text), MOST_READ) for text in texts)
 
 
 def other_runs(database: Database) -> tuple[int, ...]:

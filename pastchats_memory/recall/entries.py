@@ -1,6 +1,5 @@
 """Turn hits into the entries of a recall block: one for each thread, which shows how the thread ended."""
 
-import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -34,6 +33,7 @@ from pastchats_memory.text.key_sentences import find_conclusion, key_sentences
 from pastchats_memory.text.sentences import cut_at_word
 from pastchats_memory.text.service_errors import shorten_service_errors
 from pastchats_memory.text.topics import measure_topic
+from pastchats_memory.text.words import WORD
 
 QUESTION_WIDTH, ANSWERED_WIDTH, FIRST_WIDTH = 240, 900, 1200
 """Characters of the question, of an answer's sentences, and of those of the first answer. The question only names the problem, the
@@ -52,7 +52,6 @@ REJECTED = 0.25
 """Share of the question's weight that the user's rejection of an earlier attempt is worth."""
 NEAR_DUPLICATE = 0.85
 """Share of common words above which two entries are duplicates."""
-_WORD = re.compile(r"[^\W_]+")
 
 
 def build_entries(
@@ -361,7 +360,7 @@ def _vocabulary(entry: RecallEntry) -> frozenset[str]:
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(text.lower()))
+    return frozenset(WORD.findall(text.lower()))
 
 
 def _are_alike(first: frozenset[str], second: frozenset[str]) -> bool:

@@ -34,7 +34,9 @@ ON_RETURN = 600
 HANDOFF = 16_384
 """Bytes of the page for another agent."""
 MOST_TURNS = 200
-"""Turns that are read from each end of a conversation for a new session, and those that a section of a packet names."""
+"""Turns that are read from each end of a conversation for a new session."""
+MOST_LINES = 200
+"""Lines that are looked for in a section; no budget holds more."""
 LEAST_LINES = 5
 """Lines that fit into any of these budgets."""
 RESUME_BYTES = 32
@@ -123,7 +125,7 @@ def build_packet(
         _list_reads(rows),
         _list_answer(rows),
     )
-    in_turn = chain.from_iterable(zip_longest(*(islice(section, MOST_TURNS) for section in sections)))
+    in_turn = chain.from_iterable(zip_longest(*(islice(section, MOST_LINES) for section in sections)))
     last = rows[-1]
     return Packet(
         moment,

@@ -49,6 +49,7 @@ LEAST_WORK = 16
 """Binary logarithm of scrypt's work that opens a passphrase, as OWASP asks for."""
 TRIES = 20
 """How often age may time the work that this machine does in a second, which comes out too small while it is busy."""
+HINT_BUSY = "Run it again when the machine has less to do."
 _WORK = re.compile(rb"\n-> scrypt \S+ ([0-9]+)\n")
 _MACHINE = re.compile(r"[0-9a-f]{16}")
 _ID = re.compile(r"[0-9a-f]{32}")
@@ -146,14 +147,14 @@ def name_key(folder: Path, generation: int) -> Path:
 
 
 def write_new_key(path: Path, passphrase: str) -> str:
-    """Put a new age identity into a file, encrypted with the passphrase, and return it. Raises OSError."""
-    key, content = str(pyrage.x25519.Identity.generate()), b""
+    """Put a new age identity into a file, encrypted with the passphrase, and return it. Raises UsageFault, OSError."""
+    key = str(pyrage.x25519.Identity.generate())
     for _ in range(TRIES):
         content = pyrage.passphrase.encrypt(key.encode(), passphrase)
         if (work := _WORK.search(content)) and int(work[1]) >= LEAST_WORK:
-            break
-    _write(path, content)
-    return key
+            _write(path, content)
+            return key
+    raise UsageFault("this machine is too busy to protect a key by the passphrase", HINT_BUSY)
 
 
 def read_key(path: Path, passphrase: str) -> str:
@@ -170,7 +171,7 @@ def read_key(path: Path, passphrase: str) -> str:
         raise UsageFault("this is not the folder's passphrase", f"Use the one that encrypted {path}.") from fault
     except UnusableFile as fault:
         raise UsageFault(f"{path} {fault}", "Wait until the folder is complete, then try again.") from fault
-    raise UsageFault("this machine is too busy to try the passphrase", "Run it again when the machine has less to do.")
+    raise UsageFault("this machine is too busy to try the passphrase", HINT_BUSY)
 
 
 def parse_key(text: str) -> str:

@@ -43,6 +43,31 @@ def test_a_secret_is_removed_from_sessions_before_and_after_the_one_that_shows_i
     )
 
 
+def test_no_digest_of_a_task_lets_a_secret_be_guessed_that_was_found_later(tmp_path: Path) -> None:
+    def find_passage(secret: str, home: Path) -> object:
+        issue = {
+            "id": "k-1",
+            "title": f"Fire the kiln for {secret}",
+            "status": "open",
+            "priority": 2,
+            "issue_type": "bug",
+            "updated_at": "2026-05-01T08:00:00Z",
+            "created_at": "2026-05-01T08:00:00Z",
+        }
+        (home / ".beads").mkdir(parents=True)
+        (home / ".beads" / "issues.jsonl").write_text(f"{json.dumps(issue)}\n", encoding="utf-8")
+        write_messages(home / "1.jsonl", ("user", f"The database password is {secret}."))
+        with Memory.open(home / "memory.db") as memory:
+            memory.index([home / ".beads"])
+            memory.index([home / "1.jsonl"])
+        with open_database(home / "memory.db") as database:
+            ((title, passage),) = database.run("SELECT title, passage FROM tasks")
+        assert "[redacted:" in title
+        return passage
+
+    assert find_passage(PASSWORD, tmp_path / "one") == find_passage(PASSWORD[::-1], tmp_path / "two")
+
+
 def test_no_digest_of_a_cited_line_lets_a_secret_be_guessed_that_was_found_later(tmp_path: Path) -> None:
     def find_passages(secret: str, home: Path) -> list[tuple[str, bytes]]:
         with Memory.open(home / "memory.db") as memory:

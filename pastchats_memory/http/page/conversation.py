@@ -32,6 +32,8 @@ from pastchats_memory.views.packet import render_packet
 from pastchats_memory.views.page_markdown import render_html
 
 OUTLINE_WIDTH = 70
+MOST_COMPARED = 3
+"""The last episodes with edits of a part whose lines are looked up in HEAD, each file by a process of git."""
 CALL_SIZE, WHOLE_SIZE = 6_000, 400_000
 """Characters of each text of a tool call, among others and alone."""
 BRANCHES = {"abandoned": "An abandoned branch", "sidechain": "A subagent"}
@@ -151,7 +153,7 @@ def show_conversation(memory: Memory, request: PageRequest) -> WebPage:
             "given": given,
             "given_later": given_later,
             "episodes": [_show_episode(part, one, cited, query, subagents, shown) for one in part.episodes],
-            "kept": {number: memory.count_standing_lines_of(item) for number, item in edited.items()},
+            "kept": {number: memory.count_standing_lines_of(edited[number]) for number in list(edited)[-MOST_COMPARED:]},
             "outline": list(_outline(part)),
             "tasks": memory.tasks.list_of_conversation(part.id),
             "previous": links[-1] if part.number > 1 else None,

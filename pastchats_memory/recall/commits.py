@@ -45,15 +45,15 @@ def add_commits(entries: Sequence[RecallEntry], folder: str) -> list[RecallEntry
 
 
 def count_standing_lines(turns: Iterable[Item], files: Collection[str], folder: str) -> StandingLines | None:
-    """Return how many lines that some turns added to the files stand in HEAD; None if they added none."""
+    """Return how many lines that some turns added to the files stand in HEAD; None for none, or without a repository."""
     from pastchats_memory.episodes.recorded_edits import list_added_lines
-    from pastchats_memory.files.git import read_committed_lines
+    from pastchats_memory.files.git import identify_repository, read_committed_lines
 
     added = list_added_lines(turns)
     names = [name for name in added if added[name] and name in files and not name.startswith("../")]
     standing = sum(len(added[name] & read_committed_lines(folder, name)) for name in names[:MAX_FILES])
     total = sum(len(added[name]) for name in names[:MAX_FILES])
-    return StandingLines(standing, total) if total else None
+    return StandingLines(standing, total) if total and identify_repository(folder) else None
 
 
 def _find_reverted(folder: str, commits: Sequence[Commit]) -> dict[str, str]:

@@ -19,7 +19,6 @@ _INSIDE = r"((?:(?!^[<-]{7} ?SEARCH).)*?)"
 _BLOCKS = re.compile(
     rf"[<-]{{7}} ?SEARCH[^\n]*\n{_INSIDE}^={{7}}\n{_INSIDE}^[>+]{{7}} ?REPLACE", re.DOTALL | re.MULTILINE
 )
-
 SHORTEST_TIME = 0.1
 """Seconds that are shown."""
 

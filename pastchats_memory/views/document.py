@@ -179,8 +179,7 @@ def _render_part(part: DocumentPart) -> Iterator[str]:
     printed = f"<pre>{escape(remove_controls(part.text))}</pre>"
     yield f'<div class="text">{printed if part.role == "tool" else render_html(part.text)}</div>'
     if part.calls:
-        count = len(part.calls)
-        yield f'<details><summary class="head">{count} tool call{"" if count == 1 else "s"}</summary>{_list(part.calls)}</details>'
+        yield f'<details><summary class="head">Tool calls</summary>{_list(part.calls)}</details>'
     if part.source:
         yield _paragraph("source", [part.source])
     yield ("</details>" if part.is_aside else "") + "</article>"

@@ -10,6 +10,7 @@ from textwrap import dedent
 import pytest
 from jsonschema import Draft202012Validator
 from program import Program, write_messages
+from served import browsing, serving
 from waiting import HANG_S
 
 from pastchats_memory import Memory
@@ -45,6 +46,13 @@ def find_state(program: Program) -> Path:
 def give(program: Program, text: str, kind: str = "recall") -> None:
     answer = json.dumps({"hookSpecificOutput": {"additionalContext": text}}).encode()
     note_given(str(find_state(program)), "claude-code", kind, "two", str(program.database), answer)
+
+
+def test_the_page_shows_the_commands_of_a_warning_as_code(kiln: Program) -> None:
+    give(kiln, "This failed here once: `no kiln`. This worked instead: `make kiln` · a.jsonl:1 · id 1", "warn")
+    with serving(kiln) as server, browsing(server) as client:
+        text = client.get("/page/log").text
+    assert "This worked instead: <code>make kiln</code>" in text
 
 
 def test_the_log_lists_what_was_given_and_prints_the_last_as_the_agent_saw_it(kiln: Program) -> None:

@@ -68,7 +68,7 @@ def test_a_call_is_shown_with_its_change_output_exit_code_and_time(browser: http
     text = browser.get("/page/calls", params={"id": find_answer(program)}).text
     assert '<span class="minus">-kiln.on()</span>' in text
     assert '<span class="plus">+kiln.on(1040)</span>' in text
-    assert "exit 2" in text
+    assert '<span class="minus">exit 2</span><span>2.0 s</span>' in text
     assert text.count("2.0 s") == len(CALLS)
     assert "offset" in text
     assert ">40<" in text

@@ -150,3 +150,27 @@ def test_a_question_mark_lists_the_keys(visit: Visit) -> None:
     page.keyboard.press("g")
     page.keyboard.press("t")
     page.wait_for_url("**/page/tasks")
+
+
+@pytest.mark.parametrize("width", [768, 1024])
+def test_a_window_of_768_pixels_or_more_shows_every_name_of_the_navigation(
+    browser: Browser, site: Site, width: int
+) -> None:
+    with visiting(browser, site, viewport={"width": width, "height": 900}) as visit:
+        names = visit.go("/").locator("nav[aria-label=Pages]")
+        assert names.evaluate("(one) => one.scrollWidth <= one.clientWidth")
+
+
+def test_no_menu_of_a_search_cuts_its_words_in_a_window_of_896_pixels(browser: Browser, site: Site) -> None:
+    with visiting(browser, site, viewport={"width": 896, "height": 900}) as visit:
+        menus = visit.go("/?query=webhook+retries").locator(".filters")
+        assert menus.evaluate("(one) => one.scrollWidth <= one.clientWidth")
+        cut = "one.offsetWidth < (one.style.width = 'max-content', one.offsetWidth)"
+        assert not any(menus.locator("select").evaluate_all(f"(all) => all.map((one) => {cut})"))
+
+
+def test_a_phone_shows_the_menu_that_is_set(browser: Browser, site: Site) -> None:
+    with visiting(browser, site, viewport={"width": 390, "height": 844}) as visit:
+        menu = visit.go("/?query=webhook+retries&type=note").get_by_label("Everything").bounding_box()
+        assert menu is not None
+        assert 0 <= menu["x"] <= menu["x"] + menu["width"] <= 390

@@ -232,6 +232,8 @@ def test_show_tells_how_many_lines_of_the_episode_are_kept(repository: Repositor
     assert {str(one["standing"]) for one in (asked, other)} == {"None", str({"lines": 1, "added": 2})}
     repository.folder.rename(repository.folder.with_name("moved"))
     assert "Kept:" not in elsewhere("show", str(found["id"])).stdout
+    repository.folder.mkdir()  # a folder of this name that is no repository
+    assert "Kept:" not in elsewhere("show", str(found["id"])).stdout
 
 
 def test_the_page_of_a_conversation_tells_how_many_lines_are_kept(repository: Repository) -> None:

@@ -153,7 +153,7 @@ def show_conversation(memory: Memory, request: PageRequest) -> WebPage:
             "given": given,
             "given_later": given_later,
             "episodes": [_show_episode(part, one, cited, query, subagents, shown) for one in part.episodes],
-            "kept": {number: memory.count_standing_lines_of(edited[number]) for number in list(edited)[-MOST_COMPARED:]},
+            "kept": {one: memory.count_standing_lines_of(edited[one]) for one in list(edited)[-MOST_COMPARED:]},
             "outline": list(_outline(part)),
             "tasks": memory.tasks.list_of_conversation(part.id),
             "previous": links[-1] if part.number > 1 else None,

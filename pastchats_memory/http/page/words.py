@@ -13,6 +13,7 @@ from pastchats_memory.episodes import list_recorded
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.formats.registry import load_format
 from pastchats_memory.text.display import format_priority, format_time, remove_controls, shorten_line
+from pastchats_memory.views.page_markdown import render_line
 from pastchats_memory.views.text import CITATION_NOTES
 
 CITATION_LABELS = {**CITATION_NOTES, "holds": "still there"}
@@ -79,6 +80,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "day": lambda time: time[:10],
     "history": lambda states: " → ".join(name_status(status) for status, _ in groupby(one.status for one in states)),
     "home": from_home,
+    "line": render_line,
     "outcome": name_outcome,
     "priority": format_priority,
     "recorded": list_recorded,

@@ -39,6 +39,8 @@ if (form) {
     clearTimeout(waiting);
     waiting = setTimeout(refresh, 180);
   });
+  const set = form.querySelector(".filters .set")?.parentElement; // on a phone it can lie beyond the edge
+  if (set) set.parentElement.scrollLeft = set.offsetLeft + set.offsetWidth - form.offsetLeft - form.offsetWidth;
 }
 
 // A menu acts when something is chosen in it.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import signal
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 from program import DEMO, NO_NETWORK, Program, Reader
+from systems import lock, skip_what_is_lacking
 
 # No process of the tests leaves this machine: neither this one nor those that it starts.
 sys.path.insert(0, str(NO_NETWORK))
@@ -24,7 +24,8 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(NO_NETWORK), os.env
 
 # Expected files hold moments; what was written by hand is in the zone of whoever runs the tests.
 os.environ["TZ"] = "UTC"
-time.tzset()
+if hasattr(time, "tzset"):
+    time.tzset()
 os.environ["COLUMNS"] = "100"  # the width of a table where nobody looks, whatever the terminal of the tests is
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's `&` has it ignored, and programs inherit that
 
@@ -40,7 +41,7 @@ RUN_ELSEWHERE = {
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Report once for each of these folders that its tests are left out."""
+    """Report once for each of these folders that its tests are left out, and skip what this system cannot run."""
     for folder, (variable, command) in RUN_ELSEWHERE.items():
         ours = [item for item in items if item.nodeid.startswith(f"tests/{folder}/")]
         if ours and variable not in os.environ:
@@ -48,6 +49,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             config.hook.pytest_deselected(items=ours[1:])
             others = {id(item) for item in ours[1:]}
             items[:] = [item for item in items if id(item) not in others]
+    skip_what_is_lacking(items)
 
 
 UNTOUCHED = "untouched.db"
@@ -69,7 +71,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Reader:
     home = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "demo-home"
     home.mkdir(exist_ok=True)
     with (home / "building").open("w") as building:
-        fcntl.flock(building, fcntl.LOCK_EX)
+        lock(building)
         if not (home / UNTOUCHED).exists():
             shutil.copytree(DEMO, home / "demo", dirs_exist_ok=True)
             for file in (home / "demo").rglob("*"):  # equally old, as ids follow the age of files

@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import warm
 from waiting import HANG_S
+
+if os.name == "posix":
+    import warm
 
 REPOSITORY = Path(__file__).parents[1]
 NO_NETWORK = REPOSITORY / "tests" / "no_network"
@@ -74,12 +76,13 @@ class Program:
             "LANG": "C.UTF-8",
             "TZ": "UTC",
             **({"PASTCHATS_TESTS_SYSTEM": "bare"} if IS_BARE else {}),
+            **({} if os.name == "posix" else {"SYSTEMROOT": os.environ["SYSTEMROOT"], "USERPROFILE": str(self.home)}),
             **self.variables,
         }
 
     def __call__(self, *arguments: object, timeout: float = HANG_S) -> Run:
         """Run it to its end, with pipes and no terminal."""
-        if self.command == INSTALLED and "PYTHONPATH" not in self.variables:
+        if os.name == "posix" and self.command == INSTALLED and "PYTHONPATH" not in self.variables:
             arguments = tuple(map(str, arguments))
             return Run(*warm.run(arguments, self.folder or self.home, self.environment, timeout, self.setup))
         done = subprocess.run(

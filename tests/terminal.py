@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-import pty
 import subprocess
-import termios
 
+import pytest
 from program import Program
+
+pty, termios = pytest.importorskip("pty"), pytest.importorskip("termios")
 
 
 def on_a_terminal(program: Program, *arguments: object, typed: bytes = b"") -> tuple[int, str]:

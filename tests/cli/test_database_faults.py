@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import shutil
 import sqlite3
 import subprocess
@@ -337,6 +336,7 @@ def test_an_export_for_which_there_is_no_room_is_explained_and_leaves_no_traceba
 
 def test_a_file_size_limit_is_explained_and_the_database_keeps_what_it_has(indexed: Program) -> None:
     _long_history(indexed.home / "long")
+    resource = pytest.importorskip("resource")
     limit = indexed.database.stat().st_size + (1 << 18)
     run = subprocess.run(
         [*indexed.altered(QUICK).command, "index", "long"],

@@ -1,0 +1,86 @@
+"""What this system lacks of POSIX, and the tests that need it: they are skipped and counted, for instance on Windows."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import signal
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import CodeType, FunctionType
+from typing import Any, TextIO
+
+import pytest
+
+TESTS = Path(__file__).parent
+NAMES = {
+    os: ("chown", "fork", "geteuid", "getuid", "mkfifo", "nice", "setsid", "WIFSTOPPED"),
+    signal: ("SIGKILL", "SIGSTOP", "setitimer", "pthread_sigmask"),
+    socket: ("AF_UNIX",),
+    time: ("tzset",),
+}
+"""Names of modules that tests use and that only POSIX has."""
+
+
+def list_lacking() -> frozenset[str]:
+    """Return the names that this system does not have."""
+    return frozenset(name for module, names in NAMES.items() for name in names if not hasattr(module, name))
+
+
+def find_needed(item: pytest.Item, lacking: frozenset[str]) -> set[str]:
+    """Return the lacking names that a test uses, in its own code, its fixtures, or the functions that these name."""
+    fixtures = getattr(item, "_fixtureinfo", None)
+    waiting: list[Any] = [
+        getattr(item, "function", None),
+        *getattr(getattr(item, "callspec", None), "params", {}).values(),
+    ]
+    waiting += [one.func for found in fixtures.name2fixturedefs.values() for one in found] if fixtures else []
+    needed = {"fork"} & lacking if item.path.parent.name == "torture" else set()
+    seen: set[FunctionType] = set()
+    while waiting:
+        function = inspect.unwrap(one) if callable(one := waiting.pop()) else one
+        if not isinstance(function, FunctionType) or function in seen or not _is_ours(function):
+            continue
+        seen.add(function)
+        names = {name for code in _list_codes(function.__code__) for name in code.co_names}
+        needed |= lacking & names
+        waiting += [function.__globals__.get(name) for name in names]
+    return needed
+
+
+def _is_ours(function: FunctionType) -> bool:
+    return TESTS in Path(function.__code__.co_filename).parents
+
+
+def _list_codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _list_codes(inner)
+
+
+def skip_what_is_lacking(items: list[pytest.Item]) -> None:
+    """Skip each test that needs what this system lacks, and name it as the reason."""
+    lacking = list_lacking()
+    for item in items if lacking else ():
+        if needed := find_needed(item, lacking):
+            item.add_marker(pytest.mark.skip(reason=f"this system has no {', '.join(sorted(needed))}"))
+
+
+def lock(file: TextIO) -> None:
+    """Wait until no other process has a file locked, and lock it until it is closed."""
+    if os.name == "posix":
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX)
+        return
+    import msvcrt
+
+    while True:
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+        except OSError:  # it gives up after ten seconds
+            continue
+        return

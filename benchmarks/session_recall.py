@@ -11,6 +11,7 @@ the place of its best turn. R@k is the share of questions with a session of the 
 1 / rank of the first one, and nDCG@10 counts all of them. Questions without a session that answers them are left out: 4 of LoCoMo's 1,986, and the
 abstentions of LongMemEval and BEAM. `--questions` draws a sample of haystacks, always the same for the same file. `--together`
 puts the questions to one memory of so many sessions: those that answer, then the first others in the order of the haystacks.
+`--keep` keeps that memory in a folder, so that a run that was killed goes on there, and another mode has nothing to embed.
 
 BEAM names the turns that answer, so `beam` counts turns, and `beam-sessions` the batches that a chat was written in. It takes
 a folder of BEAM's repository, or rows of its data set on the hub: as JSON Lines, or as Parquet if pyarrow is installed.
@@ -28,6 +29,7 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -261,7 +263,9 @@ def rank_answers(
 ) -> Iterator[tuple[Question, list[str]]]:
     """Index a haystack into a database of its own, and yield each question with the sessions or turns found, best first."""
     transcript = folder / "haystack.jsonl"
-    transcript.write_text("".join(json.dumps(message) + "\n" for message in haystack.messages), encoding="utf-8")
+    lines = "".join(json.dumps(message) + "\n" for message in haystack.messages)
+    if not transcript.exists() or transcript.read_text(encoding="utf-8") != lines:
+        transcript.write_text(lines, encoding="utf-8")
     with open_database(transcript.with_suffix(".db"), create=True) as database:
         memory = Memory(database, embedder)
         memory.index([transcript], project=haystack.name)
@@ -289,6 +293,7 @@ def main() -> None:
     parser.add_argument(
         "--together", type=int, metavar="SESSIONS", help="put the questions to one memory of so many sessions"
     )
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="with --together: keep the memory in this folder")
     parser.add_argument("--mode", choices=("hybrid", "keyword", "semantic"), default="hybrid")
     arguments = parser.parse_args()
     haystacks = READERS[arguments.benchmark](arguments.file)
@@ -298,9 +303,11 @@ def main() -> None:
         haystacks = iter(drawn)
     if arguments.together:
         haystacks = iter([put_together(haystacks, arguments.questions, arguments.together)])
+    elif arguments.keep:
+        parser.error("--keep needs --together, because each haystack has a memory of its own")
     embedder, found = Cached(), defaultdict[str, list[list[float]]](list)
     for haystack in haystacks:
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() if arguments.keep is None else nullcontext(arguments.keep) as folder:
             for question, ranked in rank_answers(haystack, embedder, Path(folder), arguments.mode):
                 found[question.kind].append(measure(ranked, question.answers))
                 if found[question.kind][-1][0] < 1:

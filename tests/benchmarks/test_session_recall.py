@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from program import REPOSITORY
 
+from pastchats_memory import Memory
+
 LOCOMO: list[dict[str, Any]] = [
     {
         "sample_id": "conv-1",
@@ -157,3 +159,19 @@ def test_sessions_of_other_questions_compete_in_one_memory(tmp_path: Path) -> No
     content = [LONGMEMEVAL[0], soup]
     assert rows("longmemeval", content, tmp_path, "--together", "2")[2][1:3] == ["2", "1.000"]
     assert rows("longmemeval", content, tmp_path, "--together", "3")[2][1:3] == ["2", "0.500"]
+
+
+def test_a_kept_memory_embeds_nothing_when_it_is_asked_again(tmp_path: Path) -> None:
+    kept = ("--together", "2", "--keep", str(tmp_path))
+    assert rows("longmemeval", LONGMEMEVAL, tmp_path, *kept)[2][2] == "1.000"
+    before = (tmp_path / "haystack.jsonl").stat().st_mtime_ns
+    assert rows("longmemeval", LONGMEMEVAL, tmp_path, *kept, "--mode", "keyword")[2][2] == "1.000"
+    with Memory.open(tmp_path / "haystack.db", create=False) as memory:
+        latest = memory.index([tmp_path / "haystack.jsonl"])
+    assert (latest.files_unchanged, (tmp_path / "haystack.jsonl").stat().st_mtime_ns) == (1, before)
+
+
+def test_only_one_memory_of_all_sessions_can_be_kept(tmp_path: Path) -> None:
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        rows("longmemeval", LONGMEMEVAL, tmp_path, "--keep", str(tmp_path))
+    assert "--keep needs --together" in refused.value.stderr

@@ -29,6 +29,7 @@ from judged import DEPTH, LEVELS, METRICS, SEED, Set, add_arguments, metrics, op
 from numpy.typing import NDArray
 
 from pastchats_memory import Memory
+from pastchats_memory.arrays import Floats
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.search import candidates, hits, query, rank
 from pastchats_memory.text.words import words
@@ -127,7 +128,7 @@ def instead(module: Any, **values: object) -> Iterator[None]:
             setattr(module, name, value)
 
 
-def uncentred(judged_query: rank.Floats, rows: rank.Floats, background: rank.Floats) -> rank.Floats:
+def uncentred(judged_query: Floats, rows: Floats, background: Floats) -> Floats:
     """`rank.standard_scores` without taking out what the corpus has in common."""
     usual = background @ judged_query
     return np.asarray((rows @ judged_query - usual.mean()) / (float(usual.std()) or 1.0))

@@ -1,6 +1,7 @@
 """Measure how long a person waits: for a cold `recall` or `search`, for `setup`, and for a page.
 
     python benchmarks/speed.py cold [--turns N] [--rounds N]
+    python benchmarks/speed.py start [--rounds N]
     python benchmarks/speed.py setup [--megabytes N]
     python benchmarks/speed.py pages [DATABASE]
 
@@ -8,6 +9,8 @@
 packaged model and embeds one question. `floor, one file` has the weights in the graph's file. `floor, quiet` skips what
 the program skips: onnxruntime's usage reports, NumPy's threads, and the end of the libraries. The questions change from
 round to round. At the end the slowest imports are listed (`python -X importtime`).
+
+`start` runs commands over the sample history, which is small, so that starting them takes nearly all of their time.
 
 `setup` runs on a new machine, from the command to the first recall, over a synthetic history of Claude Code that was never read.
 It indexes the newest part, connects the agent and prints a recall; the rest goes on in the background. The time is that of the clock.
@@ -64,6 +67,11 @@ os.environ['OPENBLAS_NUM_THREADS'] = '1'
 {BARE}
 os._exit(0)"""
 """The same without usage reports of onnxruntime, threads of NumPy's BLAS, and the end of the libraries."""
+HISTORY = Path(__file__).parents[1] / "fixtures" / "demo" / "history"
+STARTED = (
+    *("--version", "--help", "setup --help", "show 1", "status", "timeline", "lessons --all"),
+    *("search --mode keyword retries", "search retries", "recall retries"),
+)
 PAGE_ROUNDS = 15
 LIMIT_MS = 150
 LIMIT_KB = 300
@@ -135,6 +143,17 @@ def measure_cold(options: argparse.Namespace) -> None:
     print("\nmodules of a recall, own ms")
     for own, name in imports(12):
         print(f"  {own:7.1f}  {name}")
+
+
+def measure_start(options: argparse.Namespace) -> None:
+    """Run commands in turn and print their times."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["PASTCHATS_MEMORY_DB"] = str(Path(folder) / "memory.db")
+        with Memory.open() as memory:
+            memory.index([HISTORY])
+        ways = {command: timing.process(timing.PROGRAM, *command.split()) for command in STARTED}
+        bare = {"python -c pass": timing.process(sys.executable, "-c", "pass")}
+        timing.show(timing.interleaved({**bare, **ways}, options.rounds), against="python -c pass")
 
 
 def write_history(folder: Path, megabytes: float) -> int:
@@ -300,6 +319,9 @@ def main() -> None:
     cold.add_argument("--turns", type=int, default=100_000)
     cold.add_argument("--rounds", type=int, default=25)
     cold.set_defaults(measure=measure_cold)
+    start = kinds.add_parser("start")
+    start.add_argument("--rounds", type=int, default=15)
+    start.set_defaults(measure=measure_start)
     setup = kinds.add_parser("setup")
     setup.add_argument("--megabytes", type=float, default=50)
     setup.set_defaults(measure=measure_setup)

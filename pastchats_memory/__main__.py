@@ -29,7 +29,7 @@ def main() -> None:
     if sys.argv[1:2] in (["recall"], ["search"]):
         gc.disable()  # the process ends within a second, and all its memory with it
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads that nothing here has work for
-        if "keyword" not in sys.argv:
+        if {"keyword", "--help", "-h"}.isdisjoint(sys.argv):
             with suppress(ImportError):  # the command explains which library cannot be imported
                 from pastchats_memory.embed.packaged import load_in_background
 

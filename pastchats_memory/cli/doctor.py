@@ -8,7 +8,7 @@ from pastchats_memory.cli.output import hanging
 from pastchats_memory.config import load, state_folder
 from pastchats_memory.errors import DatabaseCorrupt, MemoryFault, UsageFault
 from pastchats_memory.hooks.calls import list_calls
-from pastchats_memory.hooks.install import TARGETS, find_broken, read_records
+from pastchats_memory.hooks.install import find_broken, read_records, targets
 from pastchats_memory.hooks.servers import find_broken_servers
 from pastchats_memory.maintenance.health import REPAIR, HealthCheck
 from pastchats_memory.memory import Memory
@@ -77,7 +77,7 @@ def _check_hooks() -> list[HealthCheck]:
         )
         for target, program in broken.items()
     ]
-    for agent in (target for target in TARGETS if target not in broken and (target in recorded or target in calls)):
+    for agent in (target for target in targets() if target not in broken and (target in recorded or target in calls)):
         detail = f"{agent} has not called a hook yet; they run from its next session on"
         if call := calls.get(agent):
             when = datetime.fromtimestamp(call.seconds, UTC).astimezone().strftime("%Y-%m-%d %H:%M")

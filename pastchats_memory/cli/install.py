@@ -6,11 +6,12 @@ from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, give_result
 from pastchats_memory.cli.output import hanging
 from pastchats_memory.config import state_folder
-from pastchats_memory.hooks.install import TARGETS, SettingsChange, advice, plan_install, plan_uninstall, write
+from pastchats_memory.hooks.install import SettingsChange, advice, plan_install, plan_uninstall, targets, write
 from pastchats_memory.text.display import sanitise
 from pastchats_memory.views.answers.listing import Listing
 from pastchats_memory.views.answers.settings import INSTALL, UNINSTALL, FileChange
 
+TARGETS = tuple(targets())
 LIST_OF_TARGETS = f"\b\nTargets: {', '.join(TARGETS)}"
 target_argument = click.argument("target", metavar="TARGET", type=options.Choice(TARGETS))
 diff_option = click.option("--diff", "show_diff", is_flag=True, help="Show the diff of each file, not a line.")

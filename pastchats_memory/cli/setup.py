@@ -1,9 +1,12 @@
 """`setup`: from nothing to the first recall in one command."""
 
+from __future__ import annotations
+
 import os
 import shutil
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
@@ -21,7 +24,6 @@ from pastchats_memory.hooks.install import SKILL, advice
 from pastchats_memory.hooks.parts import AgentPart, list_parts, list_removals
 from pastchats_memory.hooks.prompt import query_for
 from pastchats_memory.hooks.state import encode_path
-from pastchats_memory.ingest.forecast import Forecast
 from pastchats_memory.memory import Memory
 from pastchats_memory.memory.indexing import find_readable_histories, list_sources, survey_histories
 from pastchats_memory.model.episodes import RecallBlock, RecallEntry
@@ -30,6 +32,9 @@ from pastchats_memory.text.encoding import utf8
 from pastchats_memory.text.topics import measure_topic
 from pastchats_memory.views.answers.settings import SetupBody, SetupStep
 from pastchats_memory.views.to_json import to_json
+
+if TYPE_CHECKING:
+    from pastchats_memory.ingest.forecast import Forecast
 
 FOREGROUND_S = 12.0
 """Seconds of indexing that the user waits for; the rest follows in the background."""

@@ -23,10 +23,10 @@ from itertools import islice
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, cast
 
-import numpy as np
 import orjson
 
-from pastchats_memory.embed import Vector, forkserver
+from pastchats_memory.arrays import Ids, Vector, np
+from pastchats_memory.embed import forkserver
 from pastchats_memory.embed.runtime import foreign_faults, open_graph
 from pastchats_memory.embed.tokenizer import FOLDER, REINSTALL, encode, price_text, tokenizer
 from pastchats_memory.errors import ModelUnavailable
@@ -34,7 +34,6 @@ from pastchats_memory.errors import ModelUnavailable
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from numpy.typing import NDArray
     from onnxruntime import InferenceSession
 
 VECTOR_REQUEST = "vector"
@@ -123,6 +122,8 @@ def load_in_background() -> None:
     program would wait as often. Call this before anything but NumPy is imported or opened: two threads that import NumPy at
     once break it for both, and a fork shares open files.
     """
+    import numpy  # noqa: F401, ICN001 - the fork shares it
+
     _IS_FOR_ONE_QUESTION.set()
     if sys.platform == "linux" and hasattr(os, "fork"):  # frameworks of macOS do not survive in a copy
         with suppress(OSError):  # no further process is allowed here
@@ -162,7 +163,7 @@ def _load_tokenizer() -> None:
         tokenizer()
 
 
-def window(text: str) -> NDArray[np.int64]:
+def window(text: str) -> Ids:
     """Return the at most 192 tokens of a text that the network sees, [CLS] and [SEP] included, of shape (1, tokens)."""
     text = text.strip()
     ids = encode(text[:CHARACTERS]).ids

@@ -26,6 +26,7 @@ def open_graph(path: Path, *, for_one: bool = False) -> InferenceSession:
     A graph `for_one` call is ready sooner, and runs a little slower. Raises ImportError, OSError, or a fault of onnxruntime.
     """
     be_discreet()
+    import numpy  # noqa: F401, ICN001 - onnxruntime would not wait for another thread that imports it
     from onnxruntime import InferenceSession, SessionOptions  # an incomplete package lacks these names
 
     path.stat()

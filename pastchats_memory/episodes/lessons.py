@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from itertools import combinations, pairwise
 
-import numpy as np
-
+from pastchats_memory.arrays import np
 from pastchats_memory.episodes.known_failures import group_cured, name_failure
 from pastchats_memory.episodes.load import NEIGHBOURS
 from pastchats_memory.episodes.problems import extract_errors, is_same_problem, is_shared_error

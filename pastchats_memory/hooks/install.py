@@ -45,9 +45,6 @@ def targets() -> dict[str, HookDialect]:
     return {format_.hooks.name: format_.hooks for format_ in all_formats() if format_.hooks is not None}
 
 
-TARGETS = tuple(targets())
-
-
 LASTING = f"Install it from a clone with `uv tool install .` or `pipx install .`, and run `{COMMAND} install` of that."
 CACHE_NAMES = frozenset({".cache", "Caches"})
 CACHE_VARIABLES = ("XDG_CACHE_HOME", "UV_CACHE_DIR", "PIP_CACHE_DIR")

@@ -3,10 +3,8 @@
 import re
 from collections.abc import Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
-from pastchats_memory.embed import Vector, is_english
+from pastchats_memory.arrays import Bools, Floats, Ids, Vector, np
+from pastchats_memory.embed import is_english
 from pastchats_memory.search.lexical import Matches, score_by_word
 from pastchats_memory.search.rank import IMPERSONAL, Signals, evidence, rarity, standard_scores, word_evidence
 from pastchats_memory.search.times import QueryTime, has_time, match_time
@@ -65,12 +63,12 @@ def order_by_words(database: Database, matches: Matches, pool: Sequence[int], ti
     return _order(pool, word_evidence(_gather_signals(database, matches, pool, time, np.empty(0))))
 
 
-def _order(pool: Sequence[int], total: NDArray[np.float64]) -> list[int]:
+def _order(pool: Sequence[int], total: Floats) -> list[int]:
     return [id_ for _, id_ in sorted(zip((-total).tolist(), pool, strict=True))]
 
 
 def _gather_signals(
-    database: Database, matches: Matches, pool: Sequence[int], time: QueryTime, scores: NDArray[np.float64]
+    database: Database, matches: Matches, pool: Sequence[int], time: QueryTime, scores: Floats
 ) -> Signals:
     """Return what the ranking needs to know about the pool and the rows around it."""
     filters = time.filters
@@ -110,9 +108,7 @@ def _gather_signals(
     )
 
 
-def _place_neighbours(
-    neighbours: Sequence[tuple[int, int, bool]], pool: Sequence[int], ids: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def _place_neighbours(neighbours: Sequence[tuple[int, int, bool]], pool: Sequence[int], ids: Ids) -> tuple[Ids, Bools]:
     """Return the places in `ids` of each row's neighbours, and whether roles match.
 
     Both arrays have the shape (pool, most neighbours). A missing neighbour has the place -1.

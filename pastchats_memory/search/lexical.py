@@ -4,9 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from pastchats_memory.arrays import Floats, Ids, np
 from pastchats_memory.model import Filters
 from pastchats_memory.search.query import QueryText, Term, measure_coverage, select_words, weigh_term, word_pairs
 from pastchats_memory.search.rank import LEAST_ROWS
@@ -14,7 +12,7 @@ from pastchats_memory.search.subwords import find_subword_rows, subword_postings
 from pastchats_memory.store import fulltext
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import is_restricted
-from pastchats_memory.store.ids import Ids, allowed_ids, among, runs
+from pastchats_memory.store.ids import allowed_ids, among, runs
 from pastchats_memory.text.identifiers import blank_spaceless, split_identifiers, subword_text
 from pastchats_memory.text.words import FIRST_PERSON, words
 
@@ -100,11 +98,11 @@ class Matches(NamedTuple):
 
     terms: Terms
     postings: Mapping[str, fulltext.Postings]
-    ids: NDArray[np.int64]
+    ids: Ids
     """Ids that pass the filters, in ascending order."""
-    ceilings: NDArray[np.float64]
+    ceilings: Floats
     """Upper bound of each row's score."""
-    passing: NDArray[np.int64] | None
+    passing: Ids | None
     """Ids of all rows that pass the filters, in ascending order; None without filters, or for a search by words alone."""
 
     @property
@@ -150,17 +148,17 @@ def top_rows(database: Database, matches: Matches, k: int) -> list[int]:
     return _sort_top(ids, np.concatenate([scored, score_rows(database, matches, others)]), k)
 
 
-def _sort_top(ids: NDArray[np.int64], scored: NDArray[np.float64], k: int) -> list[int]:
+def _sort_top(ids: Ids, scored: Floats, k: int) -> list[int]:
     highest: list[int] = ids[np.lexsort((ids, -scored))][:k].tolist()
     return highest
 
 
-def score_rows(database: Database, matches: Matches, ids: NDArray[np.int64]) -> NDArray[np.float64]:
+def score_rows(database: Database, matches: Matches, ids: Ids) -> Floats:
     """Return the score of each row, shape (ids,)."""
     return np.asarray(score_by_word(database, matches, ids).sum(axis=0))
 
 
-def score_by_word(database: Database, matches: Matches, ids: NDArray[np.int64]) -> NDArray[np.float64]:
+def score_by_word(database: Database, matches: Matches, ids: Ids) -> Floats:
     """Return the score of each word in each row, shape (words, ids)."""
     sizes = fulltext.sizes(database, ids)
     importances = matches.terms.importances
@@ -168,7 +166,7 @@ def score_by_word(database: Database, matches: Matches, ids: NDArray[np.int64]) 
     return np.reshape(found, (len(found), len(ids)))
 
 
-def named_weight(matches: Matches, names: Mapping[str, float], ids: NDArray[np.int64]) -> NDArray[np.float64]:
+def named_weight(matches: Matches, names: Mapping[str, float], ids: Ids) -> Floats:
     """Return the worth of the names in each row, shape (ids,): fully if one row has it, hardly if most rows do."""
     found = np.zeros(len(ids))
     rarest = math.log(max(matches.terms.corpus, LEAST_ROWS))
@@ -180,7 +178,7 @@ def named_weight(matches: Matches, names: Mapping[str, float], ids: NDArray[np.i
     return found
 
 
-def matched_weight(matches: Matches, ids: NDArray[np.int64]) -> NDArray[np.float64]:
+def matched_weight(matches: Matches, ids: Ids) -> Floats:
     """Return the share of the question's weight in each row, 0 to 1; unknown words count as missing."""
     weights = matches.terms.weights
     total = sum(weights.values()) / matches.terms.coverage if weights else 1.0

@@ -9,10 +9,8 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from pastchats_memory.embed import Embedder, Vector, is_unlearnt, is_unread
+from pastchats_memory.arrays import Floats, Ids, Vector, np
+from pastchats_memory.embed import Embedder, is_unlearnt, is_unread
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
 from pastchats_memory.model import Hit, Hits, Item, TaskText
@@ -27,7 +25,6 @@ from pastchats_memory.search.request import EVEN_BALANCE, MOST_HITS, Request
 from pastchats_memory.search.times import QueryTime, read_time
 from pastchats_memory.store import sources, task_rows, turns, vectors
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.ids import Ids
 from pastchats_memory.text.identifiers import is_spaceless
 
 DEPTH = 100
@@ -45,7 +42,7 @@ ENGLISH_ONLY = (
     "takes one that knows fifty languages"
 )
 
-Rerank = Callable[[str, Sequence[str]], NDArray[np.float64]]
+Rerank = Callable[[str, Sequence[str]], Floats]
 """A cross-encoder: takes a question and texts, returns a number for each text; larger is better."""
 
 

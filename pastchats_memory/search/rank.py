@@ -12,11 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-Floats = NDArray[np.float64]
-Places = NDArray[np.int64]
+from pastchats_memory.arrays import Bools, Floats, Ids, np
 
 RRF_K = 10
 """Constant of reciprocal rank fusion. The original 60 is for lists of a thousand rows, these have a hundred."""
@@ -256,7 +252,7 @@ def word_strengths(matches: Floats, weights: Floats) -> Floats:
     return np.asarray(matches + PRESENCE * weights[:, None] * (matches > 0))
 
 
-def neighbour_terms(strong: Floats, around: Places, shares: Floats | float) -> Floats:
+def neighbour_terms(strong: Floats, around: Ids, shares: Floats | float) -> Floats:
     """Return what neighbouring rows have of words that a row lacks or has less of, each word at its best; shape (n,).
 
     Args:
@@ -270,7 +266,7 @@ def neighbour_terms(strong: Floats, around: Places, shares: Floats | float) -> F
     return np.asarray((ahead * shares).max(axis=2, initial=0.0).sum(axis=0))
 
 
-def neighbour_similarity(own: Floats, around: Places, shares: Floats) -> Floats:
+def neighbour_similarity(own: Floats, around: Ids, shares: Floats) -> Floats:
     """Return the lead of the best neighbour's evidence, 0 if none leads; shape (n,).
 
     Args:
@@ -289,7 +285,7 @@ def time_decay(days: Floats) -> Floats:
     return np.asarray(np.where(days >= 0, np.exp(-np.abs(days) / DAYS_AFTER), np.exp(-np.abs(days) / DAYS_BEFORE)))
 
 
-def conversation_evidence(own: Floats, conversations: Places) -> Floats:
+def conversation_evidence(own: Floats, conversations: Ids) -> Floats:
     """Return the mean of the BEST_ROWS best rows of each row's conversation; missing rows count as 0.
 
     Args:
@@ -314,21 +310,21 @@ class Signals(NamedTuple):
     """Shape (words,), weight of a word's presence."""
     phrases: Floats
     """Shape (n,), weight of the question's pairs of words that occur in the row."""
-    around: Places
+    around: Ids
     """Shape (n, reach), places of the neighbours of each row; -1 for none."""
-    same_role: NDArray[np.bool_]
+    same_role: Bools
     """Shape (n, reach), whether a neighbour has the row's role."""
     standard_scores: Floats
     """Shape (n,), from `standard_scores`; empty for a search by words alone."""
-    conversations: Places
+    conversations: Ids
     """Shape (n,), a number for each conversation."""
     typed: Floats
     """Shape (n,), 1 or IMPERSONAL if a person wrote the row, else 0."""
-    named: NDArray[np.bool_]
+    named: Bools
     """Shape (n,), whether the row begins with the name of a speaker whom the question names."""
     time_match: Floats
     """Shape (n,), from `time_decay`; 0 if the question names no time."""
-    has_time: NDArray[np.bool_]
+    has_time: Bools
     """Shape (n,), whether the row mentions a time and the question asks for one."""
     searched: int
     """Number of searched rows; unused for a search by words alone."""

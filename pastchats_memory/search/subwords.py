@@ -5,13 +5,12 @@ Subwords are characters of scripts without spaces, parts of identifiers, and unk
 
 from collections.abc import Iterable, Mapping
 
-import numpy as np
-
+from pastchats_memory.arrays import Ids, np
 from pastchats_memory.model import NO_FILTERS
 from pastchats_memory.search.rank import score_one_occurrence
 from pastchats_memory.store import fulltext, trigrams
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.ids import Ids, distinct, spread_ids
+from pastchats_memory.store.ids import distinct, spread_ids
 from pastchats_memory.text.identifiers import (
     LEAST_LENGTH,
     find_compounds,

@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from pastchats_memory.arrays import Bools, Floats, np
 from pastchats_memory.model import Filters, TimeRead
 from pastchats_memory.search.rank import time_decay
 from pastchats_memory.store.database import Database
@@ -68,14 +66,14 @@ def _bound(day: date | None, *, is_end: bool) -> str | None:
     return None if day is None else parse_bound(day.isoformat(), is_end=is_end)
 
 
-def match_time(read: TimeRead | None, timestamps: list[str | None]) -> NDArray[np.float64]:
+def match_time(read: TimeRead | None, timestamps: list[str | None]) -> Floats:
     """Return how well each row's time matches the question's, 0 to 1; shape (rows,)."""
     if read is None or read.is_filter:
         return np.zeros(len(timestamps))
     return time_decay(np.array([_days_off(read, timestamp) for timestamp in timestamps]))
 
 
-def has_time(database: Database, time: QueryTime, ids: Sequence[int]) -> NDArray[np.bool_]:
+def has_time(database: Database, time: QueryTime, ids: Sequence[int]) -> Bools:
     """Return which rows mention a time, if the question asks for one; shape (ids,)."""
     if not time.asks_when:
         return np.zeros(len(ids), np.bool_)

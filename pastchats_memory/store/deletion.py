@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-import numpy as np
 import orjson
 
+from pastchats_memory.arrays import np
 from pastchats_memory.errors import StoreFault
 from pastchats_memory.fields import ItemId, shown_as
 from pastchats_memory.model import Filters, ItemType

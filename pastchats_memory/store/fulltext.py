@@ -5,17 +5,14 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import apsw
-import numpy as np
 import orjson
-from numpy.typing import NDArray
 
+from pastchats_memory.arrays import Floats, Ids, np
 from pastchats_memory.model import Filters
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import FIRST_TEXT
-from pastchats_memory.store.ids import Ids, listed, runs
+from pastchats_memory.store.ids import listed, runs
 from pastchats_memory.store.word_rows import quote
-
-Scores = NDArray[np.float64]
 
 K1, B = 1.2, 0.75
 FREQUENT = 1000
@@ -59,10 +56,10 @@ class Scored(NamedTuple):
 
     ids: Ids
     """Ascending."""
-    ceilings: Scores
+    ceilings: Floats
     """The scores."""
 
-    def at(self, ids: Ids, sizes: Scores) -> Scores:  # noqa: ARG002 - as Counted
+    def at(self, ids: Ids, sizes: Floats) -> Floats:  # noqa: ARG002 - as Counted
         """Return the score of each id, 0 for one that does not match; shape (ids,)."""
         return _at(self.ids, ids, self.ceilings)
 
@@ -75,17 +72,17 @@ class Counted(NamedTuple):
 
     ids: Ids
     """Ascending."""
-    counts: Scores
+    counts: Floats
     """Occurrences of the word in each row."""
-    idf: Scores
+    idf: Floats
     """Inverse document frequency in the index of each row."""
 
     @property
-    def ceilings(self) -> Scores:
+    def ceilings(self) -> Floats:
         """Upper bounds of the scores, for rows of any length; shape (ids,)."""
         return _bm25(self.idf, self.counts, 0.0)
 
-    def at(self, ids: Ids, sizes: Scores) -> Scores:
+    def at(self, ids: Ids, sizes: Floats) -> Floats:
         """Return the score of each id with its size (`sizes`), 0 for one without the word; shape (ids,)."""
         if not len(self.ids):
             return np.zeros(len(ids))
@@ -96,14 +93,14 @@ class Counted(NamedTuple):
 Postings = Scored | Counted
 
 
-def _at(ascending: Ids, ids: Ids, values: Scores) -> Scores:
+def _at(ascending: Ids, ids: Ids, values: Floats) -> Floats:
     if not len(ascending):
         return np.zeros(len(ids))
     places = np.minimum(np.searchsorted(ascending, ids), len(ascending) - 1)
     return np.where(ascending[places] == ids, values[places], 0.0)
 
 
-def _bm25(idf: Scores, counts: Scores, sizes: Scores | float) -> Scores:
+def _bm25(idf: Floats, counts: Floats, sizes: Floats | float) -> Floats:
     """Return BM25 as FTS5 computes it (Robertson and Zaragoza 2009), in its order, so that no bit differs."""
     return np.asarray(idf * ((counts * (K1 + 1.0)) / (counts + K1 * (1 - B + sizes))))
 
@@ -142,7 +139,7 @@ def _calling_rows(database: Database, index: str, word: str) -> Ids:
     return found if len(found) <= MOST_CALLED else found[:0]
 
 
-def _with_calls(ids: Ids, values: Scores, calling: Ids, value: float) -> tuple[Ids, Scores]:
+def _with_calls(ids: Ids, values: Floats, calling: Ids, value: float) -> tuple[Ids, Floats]:
     """Add the rows that have a word in tool calls alone, each with the same value."""
     alone = np.setdiff1d(calling, ids, assume_unique=True)
     if not len(alone):
@@ -152,7 +149,7 @@ def _with_calls(ids: Ids, values: Scores, calling: Ids, value: float) -> tuple[I
     return every[order], np.concatenate([values, np.full(len(alone), value)])[order]
 
 
-def _occurrences(database: Database, index: str, word: str, token: str, all_rows: int) -> tuple[Ids, Scores, float]:
+def _occurrences(database: Database, index: str, word: str, token: str, all_rows: int) -> tuple[Ids, Floats, float]:
     """Return the rows with a word, ascending, its occurrences in each, and its inverse document frequency."""
     found = database.value(f"SELECT group_concat(doc) FROM temp.{index}_places WHERE term = ?", (token,))
     places = listed(found)  # ascending; a row once for each occurrence
@@ -167,7 +164,7 @@ def _inverse_frequency(rows: int, all_rows: int) -> float:
     return max(math.log((all_rows - rows + 0.5) / (rows + 0.5)), LEAST_IDF)
 
 
-def _counted(parts: list[tuple[Ids, Scores, float]]) -> Counted:
+def _counted(parts: list[tuple[Ids, Floats, float]]) -> Counted:
     """Join the rows of indexes in the order of their ids, which do not overlap."""
     return Counted(
         np.concatenate([np.empty(0, np.int64), *(ids for ids, _, _ in parts)]),
@@ -176,7 +173,7 @@ def _counted(parts: list[tuple[Ids, Scores, float]]) -> Counted:
     )
 
 
-def _as_fts5_scores(database: Database, index: str, word: str, all_rows: int) -> tuple[Ids, Scores]:
+def _as_fts5_scores(database: Database, index: str, word: str, all_rows: int) -> tuple[Ids, Floats]:
     """Return the rows and scores of a word that a mark splits: its parts as a phrase."""
     # Two JSON arrays, since fetching thousands of rows one by one takes longer than finding them. LIMIT keeps SQLite
     # from flattening the subquery, outside of which there is no bm25().
@@ -190,14 +187,14 @@ def _as_fts5_scores(database: Database, index: str, word: str, all_rows: int) ->
     return _with_calls(found, of_found, calling, CALLED * _inverse_frequency(len(calling), all_rows))
 
 
-def _scored(parts: list[tuple[Ids, Scores]]) -> Scored:
+def _scored(parts: list[tuple[Ids, Floats]]) -> Scored:
     return Scored(
         np.concatenate([np.empty(0, np.int64), *(ids for ids, _ in parts)]),
         np.concatenate([np.empty(0), *(scores for _, scores in parts)]),
     )
 
 
-def sizes(database: Database, ids: Ids) -> Scores:
+def sizes(database: Database, ids: Ids) -> Floats:
     """Return BM25's factor of each row's length relative to the average of its index; shape (ids,)."""
     found = np.zeros(len(ids))
     for index, of_index in (("prompts_fts", ids < FIRST_TEXT), ("task_texts_fts", ids > FIRST_TEXT)):
@@ -229,7 +226,7 @@ def _totals(database: Database, index: str) -> tuple[int, int]:
     return numbers[0], sum(numbers[1:])
 
 
-def _varints(content: bytes) -> NDArray[np.int64]:
+def _varints(content: bytes) -> Ids:
     """Decode SQLite's varints: seven bits a byte, the highest first, the eighth bit set in all but the last byte."""
     octets = np.frombuffer(content, np.uint8)
     ends = np.flatnonzero(octets < 0x80)  # noqa: PLR2004 - the eighth bit

@@ -5,14 +5,10 @@ NumPy's own `unique` and `isin` would load its module of masked arrays.
 
 from collections.abc import Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
+from pastchats_memory.arrays import Bools, Ids, np
 from pastchats_memory.model import Filters
 from pastchats_memory.store.database import LISTED, Database, bind_list
 from pastchats_memory.store.filters import FIRST_TEXT, TEXTS, conditions, task_conditions
-
-Ids = NDArray[np.int64]
 
 SCATTER = 2654435761
 """Knuth's multiplicative hash: every n-th id could be the same speaker of every dialogue."""
@@ -23,7 +19,7 @@ def listed(numbers: str | None) -> Ids:
     return np.fromstring(numbers or "", np.int64, sep=",")  # takes a third of the time of JSON and a list of objects
 
 
-def among(ids: Ids, ascending: Ids) -> NDArray[np.bool_]:
+def among(ids: Ids, ascending: Ids) -> Bools:
     """Return which of the ids are in an ascending array, shape (ids,)."""
     if not len(ascending):
         return np.zeros(len(ids), dtype=bool)

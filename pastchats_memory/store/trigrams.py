@@ -8,12 +8,11 @@ check it.
 from collections.abc import Callable, Sequence
 
 import apsw
-import numpy as np
 import orjson
-from numpy.typing import NDArray
 
+from pastchats_memory.arrays import Floats, Ids, np
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.ids import Ids, distinct, listed
+from pastchats_memory.store.ids import distinct, listed
 from pastchats_memory.store.word_rows import quote
 
 LENGTH = 3
@@ -58,7 +57,7 @@ def _ids(database: Database, statement: str, values: Sequence[str], most: int) -
     return distinct(listed(database.value(f"SELECT group_concat(id) FROM ({statement} LIMIT {most + 1})", values)))
 
 
-def lengths(database: Database, ids: Ids) -> NDArray[np.float64]:
+def lengths(database: Database, ids: Ids) -> Floats:
     """Return the bytes of each row's text, shape (ids,); 0 for a missing row. `ids` are ascending."""
     rows = database.run(
         "SELECT json_group_array(id), json_group_array(size) FROM ("

@@ -19,10 +19,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from pastchats_memory.embed import Vector, is_unread
+from pastchats_memory.arrays import Ids, Vector, np
+from pastchats_memory.embed import is_unread
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
 from pastchats_memory.fields import As, At, Flat, Score, View, one_of, shown_as
@@ -90,8 +88,6 @@ NEIGHBOURS = 10
 SEED = 7
 MACHINE_TAG = "machine"
 """Tag of tasks that programs wrote for each other; a scan leaves them out."""
-
-Rows = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -498,7 +494,7 @@ def find_duplicate_clusters(
     return _cluster(tasks, pairs)
 
 
-def find_near_pairs(rows: Rows) -> Iterator[tuple[int, int]]:
+def find_near_pairs(rows: Vector) -> Iterator[tuple[int, int]]:
     """Yield pairs of rows whose cosine is MIN_TITLE_COSINE or more, each row with its NEIGHBOURS nearest at most.
 
     Each row goes into its CELLS nearest of about √n cells, whose centres are rows drawn at random. Only rows that share a
@@ -532,9 +528,7 @@ def find_near_pairs(rows: Rows) -> Iterator[tuple[int, int]]:
                 yield pair
 
 
-def _add_neighbours(
-    rows: Rows, block: NDArray[np.int64], members: NDArray[np.int64], neighbours: dict[int, dict[int, float]]
-) -> None:
+def _add_neighbours(rows: Vector, block: Ids, members: Ids, neighbours: dict[int, dict[int, float]]) -> None:
     """Add the nearest members of a cell to the neighbours of each row of the block."""
     cosines = rows[block] @ rows[members].T
     cosines[block[:, None] == members[None, :]] = -1

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
+from pastchats_memory.arrays import np
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.errors import ModelUnavailable, UsageFault
 from pastchats_memory.files.exclusion import SharingLimits

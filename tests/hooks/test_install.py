@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from program import Program
 
+from pastchats_memory.cli.install import TARGETS
 from pastchats_memory.errors import MemoryFault
-from pastchats_memory.hooks.install import TARGETS, plan_install, settings_path, write
+from pastchats_memory.hooks.install import plan_install, settings_path, write
 
 SETTINGS = """{
     // what I like

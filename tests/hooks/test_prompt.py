@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pastchats_memory.cli.install import TARGETS
 from pastchats_memory.formats.registry import load_format
-from pastchats_memory.hooks.install import TARGETS
 from pastchats_memory.hooks.prompt import LONGEST_QUERY, query_for, strip_wrappers
 
 

@@ -14,7 +14,7 @@ from program import Program, write_messages
 from served import serving
 from waiting import HANG_S
 
-from pastchats_memory.hooks.install import TARGETS
+from pastchats_memory.cli.install import TARGETS
 
 PROMPT = "Why does the flow meter of the Kestrel pump read zero?"
 

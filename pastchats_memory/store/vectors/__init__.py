@@ -13,22 +13,18 @@ from itertools import groupby
 from typing import NamedTuple
 
 import apsw
-import numpy as np
 import orjson
-from numpy.typing import NDArray
 
 from pastchats_memory import errors
+from pastchats_memory.arrays import Codes, Floats, Ids, Vector, np
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.model import Filters, Neighbour
 from pastchats_memory.store.database import LISTED, PAUSE, Database, bind_list
 from pastchats_memory.store.errors import HINT_DAMAGED
 from pastchats_memory.store.filters import is_restricted
-from pastchats_memory.store.ids import Ids, allowed_ids
+from pastchats_memory.store.ids import allowed_ids
 from pastchats_memory.store.vector_columns import PENDING
 from pastchats_memory.store.vectors import blocks, vec0
-from pastchats_memory.store.vectors.blocks import Codes
-
-Vector = NDArray[np.float32]
 
 CHANGES_A_STEP = 4096
 """Changes a step, which takes a third of a second."""
@@ -82,7 +78,7 @@ def decode(texts: Sequence[str]) -> Codes:
     raise errors.DatabaseCorrupt("the database is damaged (a vector that is none)", HINT_DAMAGED)
 
 
-def matrix(database: Database, ids: Sequence[int]) -> tuple[list[int], NDArray[np.float64]]:
+def matrix(database: Database, ids: Sequence[int]) -> tuple[list[int], Floats]:
     """Return the ids that have a vector, ascending, and their unit vectors of shape (ids, dim).
 
     A pending vector is none.
@@ -119,7 +115,7 @@ def read_codes(database: Database, ids: Sequence[int]) -> tuple[list[int], Codes
     return [id_ for id_, _ in found], decode([text for _, text in found])
 
 
-def normalise(codes: Codes) -> NDArray[np.float64]:
+def normalise(codes: Codes) -> Floats:
     """Return the unit vectors of whole numbers."""
     rows = codes.astype(np.float64)
     rows /= np.sqrt(np.add.reduce(rows * rows, axis=1, keepdims=True))  # as linalg.norm, which copies it twice
@@ -226,7 +222,7 @@ def engine_of(database: Database) -> str:
     return "vec0" if vec0.is_there(database) and blocks.max_rows(database) <= VEC0_ROWS else "blocks"
 
 
-def unit(query: Vector) -> NDArray[np.float64]:
+def unit(query: Vector) -> Floats:
     """Return the query as a unit vector of shape (dim,), rounded as stored vectors are: equal texts have similarity 1."""
     (vector,) = normalise(_round(query)[np.newaxis])
     return np.asarray(vector)

@@ -12,16 +12,11 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from pastchats_memory.arrays import Bools, Codes, Ids, Vector, np
 from pastchats_memory.errors import DatabaseCorrupt
 from pastchats_memory.store.database import Blobs, Database
 from pastchats_memory.store.errors import HINT_DAMAGED
-from pastchats_memory.store.ids import Ids, among
-
-Codes = NDArray[np.int8]
-Floats = NDArray[np.float32]
+from pastchats_memory.store.ids import among
 
 TABLE = "vector_blocks"
 BLOCK = 512
@@ -45,7 +40,7 @@ class BlockRun(NamedTuple):
     """Rows of consecutive blocks."""
 
     ids: Ids
-    scales: Floats
+    scales: Vector
     codes: Codes
     """Of shape (rows, dim)."""
     buffer: Codes | None
@@ -191,7 +186,7 @@ def _add(part: BlockRun, scan: CandidateScan, free: SimpleQueue[Codes]) -> None:
 class CandidateScan:
     """Collects the k nearest rows, and those whose similarity differs from the k-th one by a rounding error only."""
 
-    def __init__(self, direction: Floats, k: int, excluded: Ids, allowed: Ids | None) -> None:
+    def __init__(self, direction: Vector, k: int, excluded: Ids, allowed: Ids | None) -> None:
         """Begin with no row.
 
         The direction is the query as a unit vector of shape (dim,). Ids are ascending: `excluded` ones are left out, and
@@ -230,7 +225,7 @@ class CandidateScan:
         """Add what another scan found for the same query."""
         self._keep(other._ids, other._similarities, other._codes, np.arange(len(other._ids)))
 
-    def _keep(self, ids: Ids, similarities: Floats, codes: Codes, rows: Ids) -> None:
+    def _keep(self, ids: Ids, similarities: Vector, codes: Codes, rows: Ids) -> None:
         """Keep the nearest of the candidates and of further ones, whose numbers are these rows of `codes`."""
         before = len(self._ids)
         self._ids = np.concatenate([self._ids, ids])
@@ -242,7 +237,7 @@ class CandidateScan:
         self._ids, self._similarities = self._ids[stay], self._similarities[stay]
         self._codes = np.concatenate([self._codes[stay[:before]], codes[rows[stay[before:]]]])
 
-    def _products(self, codes: Codes) -> Floats:
+    def _products(self, codes: Codes) -> Vector:
         products = np.empty(len(codes), np.float32)
         for first in range(0, len(codes), len(self._wide)):
             few = codes[first : first + len(self._wide)]
@@ -250,15 +245,15 @@ class CandidateScan:
             np.matmul(self._wide[: len(few)], self._direction, out=products[first : first + len(few)])
         return products
 
-    def _is_allowed(self, ids: Ids) -> NDArray[np.bool_]:
+    def _is_allowed(self, ids: Ids) -> Bools:
         allowed = ~among(ids, self._excluded)
         return allowed if self._allowed is None else allowed & among(ids, self._allowed)
 
 
-def scales_of(codes: Codes) -> Floats:
+def scales_of(codes: Codes) -> Vector:
     """Return the factor of each row of codes that makes it a unit vector."""
     wide = codes.astype(np.float64)
-    scales: Floats = (1 / np.sqrt(np.add.reduce(wide * wide, axis=1))).astype(np.float32)
+    scales: Vector = (1 / np.sqrt(np.add.reduce(wide * wide, axis=1))).astype(np.float32)
     return scales
 
 

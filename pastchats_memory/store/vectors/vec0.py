@@ -6,9 +6,7 @@ A KNN over all rows takes longer than the scan of the blocks and a KNN over its 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from pastchats_memory.arrays import Codes
 from pastchats_memory.errors import DatabaseCorrupt
 from pastchats_memory.store.database import LISTED, Database, bind_list
 from pastchats_memory.store.errors import HINT_DAMAGED
@@ -60,9 +58,7 @@ def is_there(database: Database) -> bool:
     )
 
 
-def nearest(
-    database: Database, query: NDArray[np.int8], k: int, among: Sequence[int]
-) -> tuple[list[int], float | None]:
+def nearest(database: Database, query: Codes, k: int, among: Sequence[int]) -> tuple[list[int], float | None]:
     """Return the k nearest of the ids, and the cosine of the last one if there may be more.
 
     The query is in whole numbers, of shape (dim,). `k` is at most MAX_K. Only ids of `among` are current in the table.
@@ -117,7 +113,7 @@ def create_tables(database: Database, dim: int) -> None:
         )
 
 
-def update(database: Database, changed: Sequence[int], found: Sequence[int], codes: NDArray[np.int8]) -> None:
+def update(database: Database, changed: Sequence[int], found: Sequence[int], codes: Codes) -> None:
     """Write the rows of changed ids again, inside the caller's transaction.
 
     The `found` ids have a vector now, with numbers of shape (found, dim).

@@ -82,11 +82,15 @@ ROWS = (
 """Rows of a conversation from an index on, in order, without notes."""
 OPENING = 2000
 """Characters of a question that are read to compare it with others."""
-ENDED = (
-    f"SELECT o.prompt_id, substr(p.content, 1, {OPENING}), o.source_project, o.conversation_id, p.timestamp, {OUTCOME_COLUMNS} "
-    "FROM visible_outcomes o JOIN visible_prompts p ON p.id = o.prompt_id"
-)
+_COLUMNS = f"SELECT o.prompt_id, substr(p.content, 1, {OPENING}), o.source_project, o.conversation_id, p.timestamp, {OUTCOME_COLUMNS} FROM"
+ENDED = f"{_COLUMNS} visible_outcomes o JOIN visible_prompts p ON p.id = o.prompt_id"
 """Statement for `_ended`."""
+_FROM_NEWEST = (
+    "visible_prompts p CROSS JOIN visible_outcomes o USING (source_project, conversation_id) "
+    "WHERE o.first_index = (SELECT max(i.first_index) FROM visible_outcomes i WHERE i.source_project = p.source_project "
+    "AND i.conversation_id = p.conversation_id AND i.first_index <= p.turn_index) AND o.prompt_id = p.id"
+)
+"""Reads from the newest row on, so that a long history is not read whole."""
 UNANSWERED = "unanswered"
 """Signal of an episode that was stopped before any answer."""
 LEAST_CONFIDENCE = 0.7
@@ -370,8 +374,9 @@ OF_A_PERSON = "(p.role = 'user' OR p.metadata_json ->> '$.flags' LIKE '%watched%
 
 def within(database: Database, filters: Filters, most: int) -> list[Ended]:
     """Return the newest episodes that a person began in a span, in order of time; the filters name project and times."""
+    found = f"{ENDED} WHERE" if filters.project else f"{_COLUMNS} {_FROM_NEWEST} AND"
     rows = database.run(
-        f"SELECT * FROM ({ENDED} WHERE p.timestamp BETWEEN ? AND ? "
+        f"SELECT * FROM ({found} p.timestamp BETWEEN ? AND ? "
         f"AND ifnull(o.source_project = ?, 1) AND {OF_A_PERSON} "
         "ORDER BY p.timestamp DESC, o.prompt_id DESC LIMIT ?) ORDER BY timestamp, prompt_id",
         (filters.since or "", filters.until or "~", filters.project, most),
@@ -409,9 +414,7 @@ def by_signal(database: Database, filters: Filters, signal: str, most: int, *, a
     signal must have an answer.
     """
     which = (
-        "WHERE o.first_index = (SELECT max(i.first_index) FROM visible_outcomes i WHERE i.source_project = p.source_project "
-        "AND i.conversation_id = p.conversation_id AND i.first_index <= p.turn_index) AND o.prompt_id = p.id "
-        f"AND iif(o.confidence >= ?, o.verdict, 'unknown') IN {LISTED} AND (o.signal = ?) = ? "
+        f"iif(o.confidence >= ?, o.verdict, 'unknown') IN {LISTED} AND (o.signal = ?) = ? "
         "AND p.role NOT IN ('assistant', 'tool') AND (o.signal != '' OR EXISTS ("
         "SELECT 1 FROM visible_prompts a WHERE a.source_project = o.source_project AND a.conversation_id = o.conversation_id "
         "AND a.turn_index BETWEEN o.first_index AND o.last_index AND a.role = 'assistant')) "
@@ -419,10 +422,7 @@ def by_signal(database: Database, filters: Filters, signal: str, most: int, *, a
     )
     values = (LEAST_CONFIDENCE, bind_list(filters.outcomes), signal, among, filters.project)
     order = "ORDER BY p.timestamp DESC, p.id DESC"
-    found = (  # from the newest row on, so that a long history is not read whole
-        "SELECT o.prompt_id FROM visible_prompts p CROSS JOIN visible_outcomes o USING (source_project, conversation_id) "
-        f"{which} {order} LIMIT ?"
-    )
+    found = f"SELECT o.prompt_id FROM {_FROM_NEWEST} AND {which} {order} LIMIT ?"
     ids = [id_ for (id_,) in database.run(found, (*values, most + MOST_COUNTED))]
     newest = (bind_list(ids[:most]),)
     rows = database.run(f"{ENDED} WHERE o.prompt_id IN (SELECT value FROM json_each(?)) {order}", newest)

@@ -19,8 +19,6 @@ _INSIDE = r"((?:(?!^[<-]{7} ?SEARCH).)*?)"
 _BLOCKS = re.compile(
     rf"[<-]{{7}} ?SEARCH[^\n]*\n{_INSIDE}^={{7}}\n{_INSIDE}^[>+]{{7}} ?REPLACE", re.DOTALL | re.MULTILINE
 )
-SHORTEST_TIME = 0.1
-"""Seconds that are shown."""
 
 
 class CallPart(NamedTuple):
@@ -60,7 +58,7 @@ def _list_facts(call: RecordedCall, parts: list[CallPart]) -> Iterator[str]:
         yield "failed"
     if call.began and call.ended:
         seconds = (datetime.fromisoformat(call.ended) - datetime.fromisoformat(call.began)).total_seconds()
-        if seconds >= SHORTEST_TIME:
+        if seconds >= 0.1:  # noqa: PLR2004 - less is no news
             yield f"{seconds:.1f} s" if seconds < 60 else f"{seconds / 60:.0f} min"  # noqa: PLR2004 - a minute
 
 

@@ -139,6 +139,8 @@ def test_a_card_of_the_board_changes_its_status_by_its_menu_and_by_keys(browser:
         page.get_by_role("link", name="The pump of the pond").focus()
         page.keyboard.press("<")
         page.get_by_role("region", name="Blocked").get_by_text("The pump of the pond").wait_for()
+        page.keyboard.press("<")
+        page.get_by_role("region", name="In progress").get_by_text("The pump of the pond").wait_for()
         assert visit.problems == []
 
 

@@ -138,6 +138,15 @@ document.addEventListener("drop", (event) => {
   if (dragged && column) { event.preventDefault(); changeStatus(dragged, column); }
 });
 
+// A card that went to another column keeps the focus, so that the next key moves it again.
+document.addEventListener("submit", ({ target }) => {
+  if (target.matches("[data-task] form")) sessionStorage.setItem("moved", target.elements.key.value);
+});
+for (const key of document.querySelectorAll("[data-task] [name=key]")) {
+  if (key.value === sessionStorage.getItem("moved")) key.closest("[data-task]").querySelector("a").focus();
+}
+if (document.querySelector("[data-task]")) sessionStorage.removeItem("moved");
+
 const actions = {
   "<": () => moveCard(-1),
   ">": () => moveCard(1),

@@ -37,7 +37,7 @@ def test_the_whole_suite_is_collected_without_posix() -> None:
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
 
 
-def test_what_a_system_lacks_is_a_skip_that_names_it() -> None:
+def test_a_skip_names_the_call_that_the_system_lacks() -> None:
     done = run_without_posix("-rs", "tests/files/test_regular_file.py")
     assert done.returncode == 0, done.stdout[-3000:]
     assert "this system has no mkfifo" in done.stdout

@@ -113,7 +113,7 @@ CREATE TABLE sources (
   note TEXT,                               -- why it was not taken, or what was not understood in it
   indexed_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
   file_id TEXT,                            -- device, inode, which a renamed file keeps, and ctime
-  fingerprint TEXT,                        -- of its bytes: a file that was moved elsewhere has the same
+  fingerprint TEXT,                        -- keyed hash of its bytes: a file that was moved elsewhere has the same; the key is not in the database
   project TEXT,                            -- what --project said of it; NULL: as recorded in it
   resume TEXT,                             -- JSON: where its reader goes on when it has grown
   problems TEXT,                           -- JSON: lines that were not understood

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import BinaryIO
 
 from pastchats_memory.files.archives import archive_of, open_member
-from pastchats_memory.files.line_anchor import LONGEST, digest, make_anchor, unpack_anchor
+from pastchats_memory.files.line_anchor import LONGEST, REDACTED, digest, make_anchor, unpack_anchor
 from pastchats_memory.files.regular_file import open_regular
 from pastchats_memory.files.stored_path import resolve_path
 from pastchats_memory.formats.base.source import SQLITE
@@ -93,13 +93,15 @@ class _OpenAnchors:
         return len(self.lines) > LOOKAHEAD
 
     def anchors(self, *, is_bounded: bool) -> Iterator[tuple[CitedRow, bytes]]:
-        """Yield each row with its packed anchor."""
+        """Yield each row with its packed anchor, without a digest of lines in which another row has a secret."""
+        has_secret = any(REDACTED in row.text for row in self.rows)
         for row in self.rows:
             place = row.place
             count = None if place.end_line is None else place.end_line - place.line + 1
             found = make_anchor(bytes(self.lines), self.offset, row.text, count, is_bounded=is_bounded)
             shared = len(self.rows) > 1 and found is not None and found.length > LOOKAHEAD
-            yield row, NO_ANCHOR if found is None or shared else found.packed()
+            is_guessable = has_secret and REDACTED not in row.text
+            yield row, NO_ANCHOR if found is None or shared or is_guessable else found.packed()
 
 
 def find_anchors(

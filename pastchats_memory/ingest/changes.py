@@ -1,11 +1,11 @@
 """Compare files with what is stored: unchanged, grown, rewritten or moved."""
 
-import hashlib
 import io
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from hashlib import blake2b, file_digest
 from itertools import takewhile
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from pastchats_memory.ingest.options import AS_DETECTED, IndexOptions, ReadAs
 from pastchats_memory.redact import redact
 from pastchats_memory.store.sources import SourceState
 
+DIGEST_BYTES = 16
 ENDS = 4096
 """Bytes at the start, and before a checkpoint, that must be unchanged for the reader to resume there."""
 
@@ -43,6 +44,8 @@ class Plan:
     is_unchanged: bool
     read_as: ReadAs = AS_DETECTED
     """The format or map that the user named for it, now or earlier."""
+    key: bytes = b""
+    """That of `fingerprint`."""
 
     @property
     def new_bytes(self) -> int:
@@ -62,11 +65,11 @@ class Plan:
 
 
 def plan_files(
-    found: Iterable[Candidate], known: Mapping[str, SourceState], options: IndexOptions
+    found: Iterable[Candidate], known: Mapping[str, SourceState], options: IndexOptions, key: bytes
 ) -> tuple[list[Plan], dict[str, Candidate]]:
-    """Return a plan for each file, and moved files by their old paths. Raises OSError."""
+    """Return a plan for each file, and moved files by their old paths; `key` is that of `fingerprint`. Raises OSError."""
     found = list(found)
-    moved = _find_moved([candidate for candidate in found if candidate.name not in known], known)
+    moved = _find_moved([candidate for candidate in found if candidate.name not in known], known, key)
     old_paths = {new.name: old for old, new in moved.items()}
     recipes = {format_: recipe_of(format_, options) for format_ in VERSIONS}
     skipped = {notes: _recipe_of_skipped(options, notes=notes) for notes in (False, True)}
@@ -83,8 +86,8 @@ def plan_files(
         is_unchanged = False
         if state is not None and not options.force:
             recipe = recipes.get(state.format) if state.format else skipped[_wants_notes(candidate, options)]
-            is_unchanged = _is_unchanged(candidate, state, project, read_as, recipe)
-        planned.append(Plan(candidate, state, project, is_unchanged, read_as))
+            is_unchanged = _is_unchanged(candidate, state, project, read_as, recipe, key)
+        planned.append(Plan(candidate, state, project, is_unchanged, read_as, key))
     return planned, moved
 
 
@@ -112,7 +115,7 @@ def _recipe_of_skipped(options: IndexOptions, *, notes: bool) -> str:
 
 
 def _is_unchanged(
-    candidate: Candidate, state: SourceState, project: str | None, read_as: ReadAs, recipe: str | None
+    candidate: Candidate, state: SourceState, project: str | None, read_as: ReadAs, recipe: str | None, key: bytes
 ) -> bool:
     """Return whether neither the file nor what decides its rows has changed; `recipe` is the present one."""
     now = (candidate.size, candidate.mtime_ns, read_as.to_json(), recipe)
@@ -121,12 +124,12 @@ def _is_unchanged(
     _, _, changed = candidate.file_id.partition(":")  # a device may have another number after a restart
     if candidate.file_id and changed != (state.file_id or "").partition(":")[2]:
         return False
-    if state.format in HASHED_FORMATS and state.fingerprint != fingerprint(candidate.path):
+    if state.format in HASHED_FORMATS and state.fingerprint != fingerprint(candidate.path, key):
         return False
     return state.format is None or state.project == project
 
 
-def _find_moved(new: list[Candidate], known: Mapping[str, SourceState]) -> dict[str, Candidate]:
+def _find_moved(new: list[Candidate], known: Mapping[str, SourceState], key: bytes) -> dict[str, Candidate]:
     """Return files that have the bytes of a missing file, by its old path."""
     gone = [state for state in known.values() if state.fingerprint and not os.path.lexists(state.path)] if new else []
     by_mark: defaultdict[object, list[SourceState]] = defaultdict(list)
@@ -136,10 +139,10 @@ def _find_moved(new: list[Candidate], known: Mapping[str, SourceState]) -> dict[
     sizes = {state.size for state in gone if _is_whole(state)}
     moved: dict[str, Candidate] = {}
     for candidate in new:
-        mark = _fingerprint_or_none(candidate.path) if candidate.size in sizes else candidate.size
+        mark = _fingerprint_or_none(candidate.path, key) if candidate.size in sizes else candidate.size
         likely = (*by_mark[_inode(candidate.file_id)], *by_mark[mark])
         for state in likely:
-            if state.path not in moved and has_same_bytes(state, candidate):
+            if state.path not in moved and has_same_bytes(state, candidate, key):
                 moved[state.path] = candidate
                 break
     return moved
@@ -150,17 +153,17 @@ def _inode(file_id: str | None) -> str:
 
 
 def _is_whole(state: SourceState) -> bool:
-    return (state.fingerprint or "").startswith("sha256:")
+    return (state.fingerprint or "").startswith("whole:")
 
 
-def _fingerprint_or_none(path: Path) -> str | None:
+def _fingerprint_or_none(path: Path, key: bytes) -> str | None:
     try:
-        return fingerprint(path)
+        return fingerprint(path, key)
     except OSError:
         return None
 
 
-def has_same_bytes(state: SourceState, candidate: Candidate) -> bool:
+def has_same_bytes(state: SourceState, candidate: Candidate, key: bytes) -> bool:
     """Check whether a file still has the bytes that were read.
 
     A growing file must have the same bytes at both ends of what was read.
@@ -169,18 +172,22 @@ def has_same_bytes(state: SourceState, candidate: Candidate) -> bool:
     offset = rest.partition(":")[0]
     try:
         if how == "ends" and candidate.size >= int(offset):
-            return state.fingerprint == fingerprint(candidate.path, int(offset))
-        return how == "sha256" and state.size == candidate.size and state.fingerprint == fingerprint(candidate.path)
+            return state.fingerprint == fingerprint(candidate.path, key, int(offset))
+        return how == "whole" and state.size == candidate.size and state.fingerprint == fingerprint(candidate.path, key)
     except OSError:
         return False
 
 
-def fingerprint(path: Path, offset: int | None = None) -> str:
-    """Return SHA-256 of a file, or of both 4 KB ends of its part before `offset`. Raises OSError."""
+def fingerprint(path: Path, key: bytes, offset: int | None = None) -> str:
+    """Return a hash of a file, or of both 4 KB ends of its part before `offset`. Raises OSError.
+
+    The key lies outside the database: a copied database would else let a password be guessed that a short file has.
+    """
+    digest = blake2b(key=key, digest_size=DIGEST_BYTES)
     with open_regular(path) as file:
         if offset is None:
-            return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
-        digest = hashlib.sha256(file.read(min(ENDS, offset)))
+            return f"whole:{file_digest(file, lambda: digest).hexdigest()}"
+        digest.update(file.read(min(ENDS, offset)))
         file.seek(max(0, offset - ENDS), io.SEEK_SET)
         digest.update(file.read(min(ENDS, offset)))
         return f"ends:{offset}:{digest.hexdigest()}"

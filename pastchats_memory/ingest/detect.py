@@ -90,7 +90,7 @@ def resume(database: Database, plan: Plan, options: IndexOptions) -> SourceFile 
         if state.recipe == recipe_of(state.format, options)
         else None
     )
-    if resume is None or plan.candidate.size <= state.size or not has_same_bytes(state, plan.candidate):
+    if resume is None or plan.candidate.size <= state.size or not has_same_bytes(state, plan.candidate, plan.key):
         return None
     known = json.loads(resume)
     checkpoint = Checkpoint(known["offset"], known["line"], known["state"])

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pastchats_memory.formats.base.storage import decode_project, project_of_file, project_of_folder
 from pastchats_memory.model import Turn
+from pastchats_memory.redact import redact_by_rules
 from pastchats_memory.text.encoding import utf8
 
 RECIPE = "1"
@@ -64,7 +65,7 @@ class Identities:
             conversation = (turn.conversation_id or "",) if busy else ()
             return self._count("time", turn.role, text, time, *conversation)
         # Notes have no conversation: a file's name and the heading stand for it, and both survive a move.
-        place = turn.conversation_id or f"{self._file_name}\0{turn.metadata.get('heading', '')}"
+        place = turn.conversation_id or f"{self._file_name}\0{redact_by_rules(str(turn.metadata.get('heading', '')))}"
         return self._count("place", place, turn.role, text)
 
     def _count(self, *key: str) -> str:

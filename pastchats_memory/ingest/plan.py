@@ -10,6 +10,7 @@ from pastchats_memory.ingest.options import IndexOptions
 from pastchats_memory.ingest.report import IndexReport
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.known_secrets import key_of
 
 
 class RunPlan(NamedTuple):
@@ -30,4 +31,4 @@ def plan_run(database: Database | None, found: list[Candidate], options: IndexOp
     known = sources.known_sources(database) if database else {}
     files, archives = expand_archives(found, known, options, report)
     require_records(files, known, options)
-    return RunPlan(*plan_files(files, known, options), archives)
+    return RunPlan(*plan_files(files, known, options, key_of(database) if database else b""), archives)

@@ -1,9 +1,9 @@
 """Index files: the pipeline that turns the files below some folders into rows.
 
-    discover → detect → read → clean → identify → redact → embed → write
+    discover → detect → read → clean → redact → identify → embed → write
 
 `discover` lists files, `changes` drops unchanged ones, and `detect` finds the format of each. `read` yields clean turns,
-`turn_rows` identifies and redacts them, and `writer` embeds and stores them in batches.
+`turn_rows` redacts and identifies them, and `writer` embeds and stores them in batches.
 """
 
 import os

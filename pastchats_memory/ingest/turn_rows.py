@@ -1,6 +1,7 @@
-"""Turn the turns of a file into rows: identify each turn, then redact it.
+"""Turn the turns of a file into rows: redact each turn, and identify it.
 
-The identity is made of the text before redaction, so better redaction rules make no second row.
+The identity of a turn with a secret is made of the redacted text: else a copied database would let the secret be guessed.
+A row that has the identity of the text before redaction keeps it, so better rules make no second row.
 """
 
 from __future__ import annotations
@@ -17,25 +18,28 @@ from pastchats_memory.ingest.open_file import OpenFile
 from pastchats_memory.ingest.options import IndexOptions
 from pastchats_memory.ingest.read import begins_judging, is_wanted, read_turns
 from pastchats_memory.model import Origin, Prompt, Turn
-from pastchats_memory.redact import redact, redact_json, redact_path, redact_split
+from pastchats_memory.redact import redact, redact_by_rules, redact_json, redact_path, redact_split
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.text.hashes import text_hash
 from pastchats_memory.text.stored_text import LEFT_OUT_KEY, limit_text, name_media, reduce_values
 
+Hashes = tuple[str, str | None]
+"""What identifies a turn, and what its copies have in common (`ingest.identity`)."""
+
 
 @dataclass(frozen=True, slots=True)
-class IdentifiedTurn:
-    """A turn with its project, place in the conversation, and hashes."""
+class PlacedTurn:
+    """A turn with its project and its place in the conversation."""
 
     turn: Turn
     project: str
     index: int
-    hashes: tuple[str, str | None]
-    """Those of `Identities.of`."""
+    original: Turn
+    """The turn before any redaction."""
 
-    def with_content(self, content: str) -> IdentifiedTurn:
+    def with_content(self, content: str) -> PlacedTurn:
         """Return the same turn with another text."""
         return replace(self, turn=self.turn._replace(content=content))
 
@@ -43,35 +47,54 @@ class IdentifiedTurn:
 def read_rows(
     database: Database, source: SourceFile, format_: Format, file: OpenFile, options: IndexOptions
 ) -> Iterator[Prompt]:
-    """Read, clean, identify and redact the turns of a file, without those of excluded projects.
+    """Read, clean, redact and identify the turns of a file, without those of excluded projects.
 
     Raises CannotResume before the first row, if the file does not continue what was read of it.
     """
-    name = file.plan.candidate.name
-    before: IdentifiedTurn | None = None
-    for identified in _identify(database, source, format_, file, options):
-        if identified.turn.origin is not None:
-            yield build_exported_row(identified.turn, identified.turn.origin, file.plan.project)
-            continue
-        current = identified
-        if before is not None:
-            before, current = redact_split_secret(before, current)
-            yield build_row(before.turn, name, before.project, before.index, format_.name, before.hashes)
-        before = current
-    if before is not None:
-        yield build_row(before.turn, name, before.project, before.index, format_.name, before.hashes)
-
-
-def _identify(
-    database: Database, source: SourceFile, format_: Format, file: OpenFile, options: IndexOptions
-) -> Iterator[IdentifiedTurn]:
-    """Yield the wanted turns of a file with their identity; an exported turn keeps its own."""
     name = file.plan.candidate.name
     identities = Identities(utf8(source.path.name), copies=format_.is_specific)
     if source.resumed is not None and (resume := sources.reading_state(database, name)) is not None:
         file.is_resumed = True
         file.places.update(dict(json.loads(resume)["places"]))
         identities.stands_before = lambda content_hash, line: sources.occurs_before(database, name, content_hash, line)
+
+    def build(placed: PlacedTurn) -> Prompt:
+        row = build_row(placed.turn, name, placed.project, placed.index, format_.name)
+        content_hash, echo_hash = _identify(
+            database, identities, placed, has_secret=sources.REDACTED in row.turn.content
+        )
+        return row._replace(content_hash=content_hash, echo_hash=echo_hash)
+
+    before: PlacedTurn | None = None
+    for placed in _place(source, format_, file, options):
+        if placed.turn.origin is not None:
+            yield build_exported_row(placed.turn, placed.turn.origin, file.plan.project)
+            continue
+        current = placed
+        if before is not None:
+            before, current = redact_split_secret(before, current)
+            yield build(before)
+        before = current
+    if before is not None:
+        yield build(before)
+
+
+def _identify(database: Database, identities: Identities, placed: PlacedTurn, *, has_secret: bool) -> Hashes:
+    """Return the hashes of a turn, made without its secrets unless a row has the others."""
+    found, turn = identities.of(placed.original), placed.turn
+    if not has_secret:
+        return found
+    content_hash, echo_hash = identities.of(turn._replace(content=redact_by_rules(_shorten(turn.content)[0])))
+    is_known = found[0] != content_hash and sources.has_turn(database, found[0])
+    return found[0] if is_known else content_hash, echo_hash
+
+
+def _shorten(content: str) -> tuple[str, int]:
+    return limit_text(name_media(content))
+
+
+def _place(source: SourceFile, format_: Format, file: OpenFile, options: IndexOptions) -> Iterator[PlacedTurn]:
+    """Yield the wanted turns of a file with their places."""
     for turn in read_turns(source, format_, file, options):
         if begins_judging(turn):
             file.judging.add(turn.conversation_id)
@@ -81,14 +104,14 @@ def _identify(
         if not is_wanted(turn, project, options):
             file.is_opted_out = True
         elif turn.origin is not None:
-            yield IdentifiedTurn(turn, project, turn.origin.turn_index, turn.origin.hashes)
+            yield PlacedTurn(turn, project, turn.origin.turn_index, turn)
         else:
             index = file.places[turn.conversation_id]
             file.places[turn.conversation_id] += 1
-            yield IdentifiedTurn(turn, project, index, identities.of(turn))
+            yield PlacedTurn(turn, project, index, turn)
 
 
-def redact_split_secret(before: IdentifiedTurn, after: IdentifiedTurn) -> tuple[IdentifiedTurn, IdentifiedTurn]:
+def redact_split_secret(before: PlacedTurn, after: PlacedTurn) -> tuple[PlacedTurn, PlacedTurn]:
     """Redact a secret that begins in one turn and ends in the next, as a stream may cut it."""
     if before.turn.conversation_id != after.turn.conversation_id:
         return before, after
@@ -97,10 +120,10 @@ def redact_split_secret(before: IdentifiedTurn, after: IdentifiedTurn) -> tuple[
 
 
 def build_row(
-    turn: Turn, source_path: str, project: str, turn_index: int, format_: str, hashes: tuple[str, str | None]
+    turn: Turn, source_path: str, project: str, turn_index: int, format_: str, hashes: Hashes = ("", None)
 ) -> Prompt:
-    """Return the redacted row of a turn."""
-    content, left_out = limit_text(name_media(turn.content))
+    """Return the redacted row of a turn. `hashes` are those of `Identities.of`."""
+    content, left_out = _shorten(turn.content)
     safe = _redact(turn._replace(content=content))
     more: dict[str, object] = {LEFT_OUT_KEY: left_out} if left_out else {}
     stored = redact_json({key: reduce_values(value) for key, value in turn.metadata.items()})

@@ -155,9 +155,9 @@ class Writer:
             file.task_rows = prepare_tasks(file.tasks, candidate, file.plan.project)
         try:
             if file.resume is not None and file.checkpoint is not None:
-                file.fingerprint = fingerprint(candidate.path, file.checkpoint.offset)
+                file.fingerprint = fingerprint(candidate.path, file.plan.key, file.checkpoint.offset)
             elif candidate.is_alone:
-                file.fingerprint = fingerprint(candidate.path)
+                file.fingerprint = fingerprint(candidate.path, file.plan.key)
         except OSError:  # it went away meanwhile: the next run says so
             file.is_cut_short = True
 

@@ -30,6 +30,17 @@ def redact(text: str) -> Redaction:
     return _load_marker()(text)
 
 
+def redact_by_rules(text: str) -> str:
+    """Return a text without the secrets that it shows by itself, to be hashed: no copy of the hash lets one be guessed.
+
+    It is the same in every memory, unlike what `redact` returns: other texts have no part in it.
+    """
+    from pastchats_memory.redact.known_secrets import using
+
+    with using(None):
+        return redact(text).text
+
+
 @cache
 def _load_marker() -> Callable[[str], Redaction]:
     from pastchats_memory.redact.marks import mark_secrets  # it loads the rules
@@ -88,14 +99,20 @@ def redact_task(task: Task) -> Task:
         comments=tuple(
             comment._replace(content=_text(comment.content), author=_text(comment.author)) for comment in task.comments
         ),
-        attachments=tuple(map(_redact_attachment, task.attachments)),
+        attachments=tuple(map(redact_attachment, task.attachments)),
         metadata=redact_json(task.metadata),
     )
 
 
-def _redact_attachment(attachment: Attachment) -> Attachment:
+def redact_attachment(attachment: Attachment) -> Attachment:
+    """Redact name and text of an attachment; its digest is then that of the redacted text."""
     content = None if attachment.content is None else _text(attachment.content)
-    return attachment._replace(name=_text(attachment.name), content=content)
+    sha256 = attachment.sha256
+    if content is not None and content != attachment.content:
+        from hashlib import sha256 as hashed  # it brings OpenSSL, which a hook has no use for
+
+        sha256 = hashed(redact_by_rules(attachment.content or "").encode()).hexdigest()
+    return attachment._replace(name=_text(attachment.name), content=content, sha256=sha256)
 
 
 def _text(text: str) -> str:

@@ -60,7 +60,8 @@ class KnownSecrets:
             self._path.read_text(encoding="ascii", errors="replace") if self._path.is_file() else ""
         )  # a pipe has no end
         lines = text.splitlines()
-        if not lines or not _KEY.fullmatch(lines[0]):
+        self._is_stored = bool(lines and _KEY.fullmatch(lines[0]))
+        if not self._is_stored:
             self._path.unlink(missing_ok=True)
             lines = [token_bytes(KEY_BYTES).hex()]
         self._key = bytes.fromhex(lines[0])
@@ -68,6 +69,12 @@ class KnownSecrets:
         # A line that a kill cut keeps its place, by which `state` counts.
         self._entries = [(bytes.fromhex(line[1]), line[2]) if line else (b"", COMMON) for line in found]
         self._kinds = dict(self._entries)
+
+    @property
+    def key(self) -> bytes:
+        """The key of this memory, stored beside its database; a new one for each process if it cannot be stored."""
+        self._begin()
+        return self._key
 
     @property
     def state(self) -> str:
@@ -87,8 +94,7 @@ class KnownSecrets:
     def learn(self, values: Mapping[str, str]) -> None:
         """Remember new values with their kinds, unless other texts may have them as ordinary words."""
         for value in filter(_is_learnable, values):
-            if not self._path.exists():
-                self._begin()
+            self._begin()
             if (hash_ := self._hash(value)) not in self._kinds and len(self._entries) < MOST_VALUES:
                 self._append(hash_, values[value])
                 self.fresh.append(value)
@@ -114,9 +120,13 @@ class KnownSecrets:
                     yield hash_, Secret(found.start(), found.end(), self._kinds[hash_], RANK)
 
     def _begin(self) -> None:
+        """Store the key unless it is stored; take that of another process which was faster."""
+        if self._is_stored and self._path.exists():
+            return
         try:
             with os.fdopen(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
                 file.write(self._key.hex())
+            self._is_stored = True
         except FileExistsError:  # another process has begun it
             self._read()
         except OSError:  # as in `_append`
@@ -141,8 +151,8 @@ def known_secrets() -> KnownSecrets | None:
 
 
 @contextmanager
-def using(known: KnownSecrets) -> Iterator[None]:
-    """Learn secrets from every text that is redacted meanwhile, and remove known ones."""
+def using(known: KnownSecrets | None) -> Iterator[None]:
+    """Learn secrets from every text that is redacted meanwhile, and remove known ones; None for neither."""
     before = _IN_USE.set(known)
     try:
         yield

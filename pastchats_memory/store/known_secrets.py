@@ -1,10 +1,11 @@
 """Use the secrets that texts of a memory have shown while other texts are stored in it."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from secrets import token_bytes
 
-from pastchats_memory.redact.known_secrets import FILE_END, KnownSecrets, using
+from pastchats_memory.redact.known_secrets import FILE_END, KEY_BYTES, KnownSecrets, known_secrets, using
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.sources import meta
 
@@ -26,6 +27,19 @@ def known_secrets_of(database: Database) -> Iterator[KnownSecrets | None]:
     known.removed, _ = known.list_hashes(meta(database).get(REMOVED, ""))
     with using(known):
         yield known
+
+
+def key_of(database: Database) -> bytes:
+    """Return the key for digests of private text; with another one, files are read again.
+
+    Only a run that stores something makes it. Any other gets one that fits nothing if there is none.
+    """
+    if (known := known_secrets()) is not None:
+        return known.key
+    with suppress(OSError):
+        if (path := path_of(database)).exists():
+            return KnownSecrets(path).key
+    return token_bytes(KEY_BYTES)
 
 
 def path_of(database: Database) -> Path:

@@ -166,7 +166,8 @@ def rewrite_turn(
         return
     text_hash, model, vector = content
     # The digest of lines with the secret would let it be guessed: the next run writes one of the redacted lines.
-    database.run("UPDATE sightings SET passage = NULL WHERE prompt_id = ?", (id_,))
+    same_lines = "SELECT source_id, line FROM sightings WHERE prompt_id = ?"
+    database.run(f"UPDATE sightings SET passage = NULL WHERE (source_id, line) IN ({same_lines})", (id_,))
     database.run(f"UPDATE prompts SET {assignments}, text_hash = ? WHERE id = ?", (*values.values(), text_hash, id_))
     set_vectors(database, model, {id_: vector})
 

@@ -38,7 +38,7 @@ class SourceState(NamedTuple):
     file_id: str | None = None
     """Device and inode."""
     fingerprint: str | None = None
-    """Digest of its bytes (`ingest.changes.fingerprint`)."""
+    """Keyed digest of its bytes (`ingest.changes.fingerprint`)."""
     project: str | None = None
     """The project given with --project."""
     problems: str | None = None
@@ -138,6 +138,11 @@ def occurs_before(database: Database, path: str, content_hash: str, line: int) -
             (content_hash, path, line),
         )
     )
+
+
+def has_turn(database: Database, content_hash: str) -> bool:
+    """Return whether a turn with this identity is stored."""
+    return bool(database.run("SELECT 1 FROM prompts WHERE content_hash = ?", (content_hash,)))
 
 
 def running_processes(database: Database) -> list[int]:

@@ -12,7 +12,7 @@ from pastchats_memory.embed import Embedder
 from pastchats_memory.errors import InputMissing, UsageFault
 from pastchats_memory.model import RESOLVED, STATUSES, TYPES, Attachment, Comment, Filters, StoredTask, Task, TaskState
 from pastchats_memory.model.ids import ATTACHMENT, COMMENT, number_of
-from pastchats_memory.redact import redact
+from pastchats_memory.redact import redact, redact_attachment
 from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.store import redactions, sources, task_rows, vectors
 from pastchats_memory.store import tasks as task_store
@@ -90,7 +90,11 @@ class DeletableRow(NamedTuple):
 
 def sanitize(text: str) -> str:
     """Return the text as UTF-8 that may be stored: without NUL bytes, carriage returns and secrets."""
-    return redact(utf8(text).replace("\0", "").replace("\r\n", "\n").strip()).text
+    return redact(_clean(text)).text
+
+
+def _clean(text: str) -> str:
+    return utf8(text).replace("\0", "").replace("\r\n", "\n").strip()
 
 
 def without_known_secrets(write: Callable[Concatenate[E, P], T]) -> Callable[Concatenate[E, P], T]:
@@ -328,14 +332,15 @@ def read_attachment(path: Path) -> Attachment:
         raw = path.read_bytes()
     except OSError as fault:
         raise InputMissing(f"{path}: {fault.strerror}", "Check the spelling and the permissions.") from fault
-    return Attachment(sanitize(path.name), len(raw), hashlib.sha256(raw).hexdigest(), _decode_text(raw), current_time())
+    text, digest = _decode_text(raw), hashlib.sha256(raw).hexdigest()
+    return redact_attachment(Attachment(_clean(path.name), len(raw), digest, text, current_time()))
 
 
 def _decode_text(raw: bytes) -> str | None:
-    """Return the text of a file; None for binary data and for an empty text."""
+    """Return the text of a file as UTF-8 that may be stored; None for binary data and for an empty text."""
     if b"\0" in raw[:BINARY_SAMPLE_SIZE]:
         return None
     try:
-        return sanitize(raw.decode("utf-8-sig")) or None
+        return _clean(raw.decode("utf-8-sig")) or None
     except UnicodeDecodeError:
         return None

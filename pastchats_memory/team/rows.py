@@ -53,7 +53,7 @@ def make_model_key(session: ModelSession) -> str:
 def make_row_id(member: Member, kind: str, content_hash: str) -> str:
     """Return the id of a row.
 
-    A content_hash is made of the text before redaction. So a key that never leaves this memory hides it.
+    A content_hash would confirm a guess of a deleted text. So a key that never leaves this memory hides it.
     """
     return hmac.new(member.key, f"{kind}\0{content_hash}".encode(), hashlib.sha256).hexdigest()
 

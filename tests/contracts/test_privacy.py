@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from program import DEMO, Program
 
-DATABASE = {"memory.db", "memory.db-wal", "memory.db-shm"}
+DATABASE = {"memory.db", "memory.db-wal", "memory.db-shm", "memory.db.secrets"}
 
 
 def traces(home: Path) -> set[str]:

@@ -44,7 +44,7 @@ def test_pipes_and_devices_are_not_read(place: Path) -> None:
     "files", "A pipe or a device that takes the place of a transcript during a run neither blocks nor is read."
 )
 def test_a_transcript_that_was_replaced_since_it_was_found_is_not_read(place: Path) -> None:
-    for read in (lambda: SourceFile(place).shape, lambda: fingerprint(place)):
+    for read in (lambda: SourceFile(place).shape, lambda: fingerprint(place, b"")):
         with pytest.raises(OSError, match=REFUSAL):
             read()
 

@@ -1,7 +1,7 @@
 import pytest
 
+from pastchats_memory.formats.base.hashes import conversation_hash
 from pastchats_memory.text.clean import clean
-from pastchats_memory.text.hashes import conversation_hash
 from pastchats_memory.text.truncate import OUTPUT_HEAD, OUTPUT_TAIL, keep_head, keep_tail, truncate_middle
 
 

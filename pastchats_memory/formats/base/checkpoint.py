@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from hashlib import sha256
 
+from pastchats_memory.redact import redact_by_rules
+
 RECENT = 400
 """How many records, calls and answers a checkpoint remembers, since a new line may belong to them."""
 
@@ -24,5 +26,5 @@ class CannotResume(ValueError):
 
 
 def digest(text: str) -> str:
-    """Return a short hash of a text, equal in every process."""
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    """Return a short hash of a text without its secrets, equal in every process."""
+    return sha256(redact_by_rules(text).encode("utf-8", "surrogatepass")).hexdigest()[:16]

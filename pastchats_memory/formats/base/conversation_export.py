@@ -7,12 +7,12 @@ from typing import Any
 
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.format import CERTAIN, Format
+from pastchats_memory.formats.base.hashes import conversation_hash
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import SAMPLE_RECORDS, Element, Places, SourceFile
 from pastchats_memory.formats.base.tree import abandoned_places
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of
 from pastchats_memory.model import Turn, Unreadable
-from pastchats_memory.text.hashes import conversation_hash
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import Generic, TypeVar
 
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
+from pastchats_memory.formats.base.hashes import conversation_hash
 from pastchats_memory.formats.base.markdown import in_code
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.model import Unreadable
-from pastchats_memory.text.hashes import conversation_hash
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, number_of, text_of
 from pastchats_memory.model import TaskLink
+from pastchats_memory.redact import redact_by_rules
 from pastchats_memory.text.timestamps import iso_utc
 
 TRACKER_FOLDERS = frozenset({".beads", ".taskmaster", "tasks", "backlog", ".backlog", "completed", "drafts", "archive", "issues", ".issues"})  # fmt: skip
@@ -58,8 +59,8 @@ def folder_of_project(path: PurePath) -> str:
 
 
 def short_hash(text: str) -> str:
-    """Return eight hexadecimal digits that stand for a text."""
-    return hashlib.sha256(" ".join(text.split()).lower().encode("utf-8", "replace")).hexdigest()[:8]
+    """Return eight hexadecimal digits that stand for a text without its secrets."""
+    return hashlib.sha256(" ".join(redact_by_rules(text).split()).lower().encode("utf-8", "replace")).hexdigest()[:8]
 
 
 def is_template(path: PurePath) -> bool:

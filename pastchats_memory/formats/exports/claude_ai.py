@@ -4,13 +4,13 @@ import re
 from collections.abc import Sequence
 
 from pastchats_memory.formats.base.conversation_export import ConversationExport, Message, first_filled
+from pastchats_memory.formats.base.hashes import conversation_hash
 from pastchats_memory.formats.base.locations import in_downloads
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 from pastchats_memory.formats.base.values import Json, mapping_of, objects_of, text_of
 from pastchats_memory.text.clean import IMAGE
-from pastchats_memory.text.hashes import conversation_hash
 from pastchats_memory.text.timestamps import iso_utc
 from pastchats_memory.text.truncate import truncate_middle
 

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from pastchats_memory.formats.base.conversation_export import ConversationExport, Message
+from pastchats_memory.formats.base.hashes import conversation_hash
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import parse_result
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
-from pastchats_memory.text.hashes import conversation_hash
 from pastchats_memory.text.timestamps import iso_utc
 
 THOUGHTS, ANSWER = ":::thinking", "\n:::"

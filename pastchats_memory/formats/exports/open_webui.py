@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from pastchats_memory.files.foreign_sqlite import ForeignDatabase
 from pastchats_memory.formats.base.conversation_export import ConversationExport, Message
 from pastchats_memory.formats.base.format import CERTAIN
+from pastchats_memory.formats.base.hashes import conversation_hash
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import parse_result
 from pastchats_memory.formats.base.values import BadJson, Json, mapping_of, objects_of, parse_json, text_of, value_of
 from pastchats_memory.model import Unreadable
-from pastchats_memory.text.hashes import conversation_hash
 from pastchats_memory.text.timestamps import iso_utc
 
 COLUMNS = ("id", "title", "chat", "created_at", "user_id")

@@ -15,6 +15,7 @@ from itertools import takewhile
 
 from pastchats_memory.formats.base.checkpoint import Checkpoint
 from pastchats_memory.formats.base.format import Format
+from pastchats_memory.formats.base.hashes import conversation_hash
 from pastchats_memory.formats.base.key_map import FIELDS, KeyMap
 from pastchats_memory.formats.base.source import (
     LARGE_DOCUMENT,
@@ -34,7 +35,6 @@ from pastchats_memory.formats.generic.message import GenericMessage, parse_messa
 from pastchats_memory.formats.generic.nested_json import decode_nested_json
 from pastchats_memory.formats.generic.roles import SIDES
 from pastchats_memory.model import Turn, Unreadable
-from pastchats_memory.text.hashes import conversation_hash
 from pastchats_memory.text.timestamps import to_the_minute
 from pastchats_memory.text.truncate import truncate_middle
 

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from pastchats_memory.formats.base.hashes import conversation_hash
 from pastchats_memory.formats.base.tree import abandoned_places
 from pastchats_memory.formats.base.values import Json, in_number_order, list_of, mapping_of, text_of
 from pastchats_memory.formats.generic.exchange import are_exchanges, may_be_exchange, parse_exchange, parse_item
 from pastchats_memory.formats.generic.message import GenericMessage, find_place, find_time, find_value, parse_message
 from pastchats_memory.formats.generic.nested_json import decode_nested_json
 from pastchats_memory.formats.generic.roles import SIDES, has_word, known, may_name_speaker
-from pastchats_memory.text.hashes import conversation_hash
 
 COMPARISON_KEY = "prompt_convo"
 """In each of the comparisons beside a ChatGPT export: the conversation, which the export has, too."""

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from pastchats_memory.formats.agents.aider.blocks import Block, parse_blocks
 from pastchats_memory.formats.base.format import CERTAIN, Format, confident
+from pastchats_memory.formats.base.hashes import conversation_hash
 from pastchats_memory.formats.base.locations import places
 from pastchats_memory.formats.base.markdown import find_line
 from pastchats_memory.formats.base.source import NotText, SourceFile
@@ -22,7 +23,6 @@ from pastchats_memory.formats.base.tools import cut_middle
 from pastchats_memory.formats.base.turns import PendingTurn
 from pastchats_memory.formats.base.values import list_of
 from pastchats_memory.model import Turn, Unreadable
-from pastchats_memory.text.hashes import conversation_hash
 from pastchats_memory.text.timestamps import LOCAL, iso_utc, to_the_minute
 
 CHAT, INPUT = ".aider.chat.history.md", ".aider.input.history"

@@ -16,6 +16,7 @@ from pastchats_memory.formats.base.tools import ToolCall, ToolResult, parse_call
 from pastchats_memory.formats.base.turns import PendingTurn, Tokens, read_tokens
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
 from pastchats_memory.model import Unreadable
+from pastchats_memory.redact import redact_by_rules
 from pastchats_memory.text.clean import IMAGE
 from pastchats_memory.text.timestamps import iso_utc
 
@@ -298,7 +299,7 @@ class _SessionReader(SessionBuilder):
 
 
 def _digest(role: str, text: str) -> str:
-    return blake2b(f"{role}\n{text}".encode("utf-8", "replace"), digest_size=8).hexdigest()
+    return blake2b(f"{role}\n{redact_by_rules(text)}".encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
 def _pictures(payload: Json) -> int:

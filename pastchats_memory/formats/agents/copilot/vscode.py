@@ -7,13 +7,13 @@ from pathlib import Path
 from pastchats_memory.formats.agents.copilot.cli import CopilotSession, is_of_chat
 from pastchats_memory.formats.agents.copilot.dialect import DIALECT
 from pastchats_memory.formats.agents.copilot.vscode_log import is_beginning, replay
+from pastchats_memory.formats.base.hashes import conversation_hash
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of
 from pastchats_memory.formats.base.sibling_files import read_sibling_json
 from pastchats_memory.formats.base.source import Element, SourceFile
 from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, text_of
 from pastchats_memory.model import Unreadable
-from pastchats_memory.text.hashes import conversation_hash
 
 MARKS = ("responderUsername", "initialLocation", "requesterUsername")
 REQUEST = {"requestId", "message", "response"}

@@ -13,12 +13,12 @@ from urllib.parse import unquote
 
 from pastchats_memory.formats.agents.gemini import content
 from pastchats_memory.formats.agents.gemini.dialect import DIALECT
+from pastchats_memory.formats.base.hashes import conversation_hash
 from pastchats_memory.formats.base.markdown_dialogue import MarkdownDialogue, Section
 from pastchats_memory.formats.base.session import Position, SessionInfo
 from pastchats_memory.formats.base.source import SAMPLE_RECORDS, Element, Places, SourceFile
 from pastchats_memory.formats.base.values import Json, list_of, mapping_of, objects_of, parse_json, text_of
 from pastchats_memory.model import Unreadable
-from pastchats_memory.text.hashes import conversation_hash
 from pastchats_memory.text.timestamps import LOCAL, iso_utc
 
 HISTORY = "history"

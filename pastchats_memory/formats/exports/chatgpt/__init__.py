@@ -12,6 +12,7 @@ from functools import cached_property
 
 from pastchats_memory.formats.base.conversation_export import ConversationFile
 from pastchats_memory.formats.base.format import CERTAIN
+from pastchats_memory.formats.base.hashes import conversation_hash
 from pastchats_memory.formats.base.locations import in_downloads
 from pastchats_memory.formats.base.session import Row
 from pastchats_memory.formats.base.source import SAMPLE_RECORDS, Places, SourceFile
@@ -19,7 +20,6 @@ from pastchats_memory.formats.base.values import BadJson, Json, list_of, mapping
 from pastchats_memory.formats.exports.chatgpt.message import parse_message
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.text.groups import group_by_key
-from pastchats_memory.text.hashes import conversation_hash
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 UNIQUE_LENGTH = 16

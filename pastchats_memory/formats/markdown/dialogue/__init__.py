@@ -14,6 +14,7 @@ from operator import or_
 from textwrap import dedent
 
 from pastchats_memory.formats.base.format import Format
+from pastchats_memory.formats.base.hashes import conversation_hash
 from pastchats_memory.formats.base.markdown import find_details, find_line, front_matter, headings, in_code, in_details
 from pastchats_memory.formats.base.markdown_dialogue import MarkdownDialogue, Section
 from pastchats_memory.formats.base.session import Position, SessionInfo
@@ -41,7 +42,6 @@ from pastchats_memory.formats.markdown.dialogue.parts import (
 )
 from pastchats_memory.formats.markdown.dialogue.tool_sections import ToolUse, in_exported_code, is_result_heading
 from pastchats_memory.formats.registry import any_dialect
-from pastchats_memory.text.hashes import conversation_hash
 from pastchats_memory.text.timestamps import LOCAL, MOMENT, date_in_path, iso_utc, parse_handwritten
 
 CONFIDENCE = 75

@@ -12,6 +12,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from pastchats_memory.formats.base.format import CERTAIN, Format
+from pastchats_memory.formats.base.hashes import conversation_hash
 from pastchats_memory.formats.base.markdown import in_code
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import SourceFile
@@ -28,7 +29,6 @@ from pastchats_memory.formats.markdown.specstory.folds import (
 )
 from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.model import Task, Turn, Unreadable
-from pastchats_memory.text.hashes import conversation_hash
 from pastchats_memory.text.timestamps import LOCAL, MOMENT, iso_utc, parse_handwritten
 
 FOLDER = ".specstory"

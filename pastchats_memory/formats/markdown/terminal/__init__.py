@@ -10,13 +10,13 @@ from functools import cached_property
 from itertools import groupby, islice, pairwise, takewhile
 
 from pastchats_memory.formats.base.format import Format
+from pastchats_memory.formats.base.hashes import conversation_hash
 from pastchats_memory.formats.base.markdown_dialogue import MarkdownDialogue, Section
 from pastchats_memory.formats.base.session import Position, SessionInfo
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.formats.markdown.terminal.boxes import has_boxes, replace_boxes
 from pastchats_memory.formats.registry import any_dialect
-from pastchats_memory.text.hashes import conversation_hash
 from pastchats_memory.text.shell import is_shell
 
 CONFIDENCE = 20

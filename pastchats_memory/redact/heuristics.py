@@ -204,7 +204,9 @@ def is_random_secret(value: str, _kind: str = "") -> bool:
 
     This judges cells of tables, where most names head a column of types or counts.
     """
-    return len(value) >= LEAST_RANDOM and not is_code(value) and not is_placeholder(value) and looks_random(value)
+    if len(value) < LEAST_RANDOM or _EMAIL.match(value):
+        return False
+    return not is_code(value) and not is_placeholder(value) and looks_random(value)
 
 
 def is_secret_in_prose(value: str, kind: str) -> bool:

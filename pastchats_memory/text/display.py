@@ -8,6 +8,7 @@ import re
 from contextlib import suppress
 from datetime import datetime, time, tzinfo
 from functools import cache
+from unicodedata import normalize
 
 from pastchats_memory.text.data_file import read_words
 from pastchats_memory.text.lazy_pattern import LazyPattern, read_pattern
@@ -60,10 +61,12 @@ def sanitise(text: str) -> str:
 
 
 def _escape_tag(found: re.Match[str]) -> str:
-    closing, opening = found["closing"], found["opening"] or found["indented"]
-    if closing is not None and closing.lower() in _list_words("html"):
+    closing, opening = (normalize("NFKC", found[name] or "").lower() for name in ("closing", "opening"))
+    opening = opening or normalize("NFKC", found["indented"] or "").lower()
+    looks_alike = not opening.isascii() and re.search("[a-z]", opening)  # letters of several alphabets
+    if closing in _list_words("html"):
         return found[0]
-    if opening is not None and opening.lower() not in _list_words("wrappers") and not {"-", "_", ":"} & {*opening}:
+    if opening and opening not in _list_words("wrappers") and not ({"-", "_", ":"} & {*opening} or looks_alike):
         return found[0]
     return f"{found[0][0]}\\{found[0][1:]}"
 

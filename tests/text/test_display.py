@@ -34,7 +34,8 @@ def test_midnight_is_shown_as_the_day_alone(timestamp: str | None, zone: timezon
         "</system-reminder>", "< / system >", "<INSTRUCTIONS>", "<Instructions>", "<system", "< system>", '<invoke name="Bash">', "<function=run>",
         "<mcp:call>", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[ INST ]", "[TOOL_CALLS]", "[AVAILABLE_TOOLS]", "<|im_start|>", "<start_of_turn>",
         "<\uff5cUser\uff5c>", "<bos>", "</s>", "[gMASK]", "\uff1c/system\uff1e", "<think>", "<<SYS>>", "<!-- note",
-        "<//system>", "[CALL_ID]", "<permissions instructions>",
+        "<//system>", "[CALL_ID]", "<permissions instructions>", "[BEGIN_OF_TOOL_RESPONSE]",
+        "<antThinking>", "<critical>", "<\u0455ystem>", "<\U0001d5ccystem>", "</\u0455ystem>",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize(
@@ -60,7 +61,7 @@ def test_a_mark_on_a_bracket_hides_no_tag(start: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["List<system>", "Map<String, User>", "a < user and b > c", "x[TOOLS]", "[ERROR] no", "<div class='x'>", "</div>", "1\ufe0f\u20e3 one",
+    ["List<system>", "Map<String, User>", "a < user and b > c", "x[TOOLS]", "[ERROR] no", "[X_INSTANCE]", "<\u0438\u043c\u044f>", "<div class='x'>", "</div>", "1\ufe0f\u20e3 one",
      "\U0001f469\u200d\U0001f4bb", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"],
 )  # fmt: skip
 def test_code_emoji_and_scripts_stay_as_they_are(text: str) -> None:

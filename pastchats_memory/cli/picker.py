@@ -225,7 +225,7 @@ class Picker:
             hits = memory.list_recent(LIMIT, project=project or None, format=agent or None)
             titles = memory.name_conversations((hit.source_project, hit.conversation_id or "") for hit in hits)
             self._titles = {hit.id: titles[hit.source_project, hit.conversation_id or ""] for hit in hits}
-        self._outcomes = memory.outcomes_of(hits)
+        self._outcomes = memory.outcomes_of(hits, or_before=not text)
         if outcome and not text:
             hits = [hit for hit in hits if self._outcomes.get(hit.id) == outcome]
         best = {hit.conversation_id or hit.id: hit for hit in reversed(hits)}

@@ -428,10 +428,11 @@ class MemoryReader(OpenedMemory):
             return load_team_outcome(self._database, self._require_endpoint(), item)
         return load_outcome(self._database, item)
 
-    def outcomes_of(self, hits: Iterable[Hit]) -> dict[str, str]:
+    def outcomes_of(self, hits: Iterable[Hit], *, or_before: bool = False) -> dict[str, str]:
         """Return the outcomes of the turns among the hits, by id; `unknown` if the evidence is too weak.
 
-        A turn whose episode was not derived yet is left out. The team's turns bring theirs.
+        A turn whose episode was not derived yet is left out. The team's turns bring theirs. `or_before` wants the last known
+        outcome of the conversation up to the turn, since a person's last words often only confirm one.
         """
         hits = list(hits)
         shared = {hit.id: str(hit.metadata["outcome"]) for hit in hits if hit.author and "outcome" in hit.metadata}
@@ -439,7 +440,8 @@ class MemoryReader(OpenedMemory):
             items = turns.items(
                 self._database, [int(hit.id) for hit in hits if hit.type == "prompt" and not hit.author]
             )
-            endings = ((item.id, outcomes.of_turn(self._database, item)) for item in items)
+            find = outcomes.last_known if or_before else outcomes.of_turn
+            endings = ((item.id, find(self._database, item)) for item in items)
             return shared | {str(id_): ending.outcome for id_, ending in endings if ending is not None}
 
     def lessons(self, project: str | None = ".", limit: int = 10) -> tuple[list[Lesson], tuple[str, ...]]:

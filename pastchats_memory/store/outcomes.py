@@ -327,6 +327,10 @@ def replace(database: Database, one: Due, first_index: int, endings: Sequence[tu
     database.run("DELETE FROM outcomes_due WHERE source_project = ? AND conversation_id = ?", conversation)
 
 
+MOST_UNKNOWN = 8
+"""Episodes among which the last known outcome of a conversation is looked for."""
+
+
 def of_turn(database: Database, item: Item) -> Ending | None:
     """Return the outcome of a turn's episode, or None if it is due."""
     found = database.run(
@@ -346,6 +350,12 @@ def before(database: Database, item: Item, first_index: int, most: int) -> list[
         (item.project, item.conversation_id, first_index, most),
     )
     return [_ended(row) for row in rows[::-1]]
+
+
+def last_known(database: Database, item: Item) -> Ending | None:
+    """Return the last outcome in the item's conversation up to the item that is not `unknown`, else that of its episode."""
+    endings = (one.ending for one in reversed(before(database, item, item.turn_index + 1, MOST_UNKNOWN)))
+    return next((ending for ending in endings if ending.outcome != "unknown"), None) or of_turn(database, item)
 
 
 def after(database: Database, project: str, conversation_id: str, last_index: int, most: int) -> list[Ended]:

@@ -384,10 +384,10 @@ OF_A_PERSON = "(p.role = 'user' OR p.metadata_json ->> '$.flags' LIKE '%watched%
 
 def within(database: Database, filters: Filters, most: int) -> list[Ended]:
     """Return the newest episodes that a person began in a span, in order of time; the filters name project and times."""
-    found = f"{ENDED} WHERE" if filters.project else f"{_COLUMNS} {_FROM_NEWEST} AND"
+    of_project = "p.source_project = ?" if filters.project else "ifnull(?, 1)"  # each has an index by time
     rows = database.run(
-        f"SELECT * FROM ({found} p.timestamp BETWEEN ? AND ? "
-        f"AND ifnull(o.source_project = ?, 1) AND {OF_A_PERSON} "
+        f"SELECT * FROM ({_COLUMNS} {_FROM_NEWEST} AND p.timestamp BETWEEN ? AND ? "
+        f"AND {of_project} AND {OF_A_PERSON} "
         "ORDER BY p.timestamp DESC, o.prompt_id DESC LIMIT ?) ORDER BY timestamp, prompt_id",
         (filters.since or "", filters.until or "~", filters.project, most),
     )

@@ -111,11 +111,13 @@ def _pick_sentence(text: str) -> tuple[float, str] | None:
     pasted = split_paste(_LINK.sub(r"\1", _COMMAND.sub("", text)))
     lines = _WRAPPED.sub(" ", pasted.typed).splitlines()
     parts = (part for line in lines for part in _SENTENCE_END.split(line) if _has_words(part))
-    sentences = [(_measure(part), _strip_marks(part)) for part in parts]
-    weakest = sentences[0] if sentences else (0.0, _strip_marks(pasted.error)) if pasted.error else None
-    naming = [one for one in sentences if one[0] >= LEAST_TOPIC]
-    whole = (one for one in naming if len(one[1].split()) >= WHOLE_SENTENCE or is_foreign(one[1]))
-    return next(whole, naming[0] if naming else weakest)
+    first = naming = None
+    for one in ((_measure(part), _strip_marks(part)) for part in parts):
+        if one[0] >= LEAST_TOPIC and (len(one[1].split()) >= WHOLE_SENTENCE or is_foreign(one[1])):
+            return one  # the sentences behind it are not measured
+        first = first or one
+        naming = naming or (one if one[0] >= LEAST_TOPIC else None)
+    return naming or first or ((0.0, _strip_marks(pasted.error)) if pasted.error else None)
 
 
 def _has_words(sentence: str) -> bool:

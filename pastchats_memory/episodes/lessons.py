@@ -7,7 +7,7 @@ from pastchats_memory.arrays import np
 from pastchats_memory.episodes.known_failures import group_cured, name_failure
 from pastchats_memory.episodes.load import NEIGHBOURS
 from pastchats_memory.episodes.problems import extract_errors, is_same_problem, is_shared_error
-from pastchats_memory.episodes.threads import MIN_COSINE, cite_attempts, is_failed_by_next, load_attempt
+from pastchats_memory.episodes.threads import cite_attempts, is_failed_by_next, load_attempt
 from pastchats_memory.model.episodes import FAILURES, Attempt, Lesson
 from pastchats_memory.store import outcomes, turns, vectors
 from pastchats_memory.store.database import Database
@@ -19,6 +19,8 @@ MAX_EPISODES = 2000
 """The newest episodes of a project with a known outcome."""
 MAX_EPISODES_WITH_ERROR = 20
 """An error in more episodes belongs to the project rather than to one problem."""
+MIN_COSINE = 0.8
+"""Cosine of two equal requests, if they also share words."""
 MIN_FAILURES = 2
 MAX_ATTEMPTS = 5
 """Attempts that a lesson shows, the last ones."""

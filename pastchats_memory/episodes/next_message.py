@@ -16,19 +16,11 @@ LEAST_TOPIC = 0.5
 """Topic that a message of its own names."""
 REPLY_WIDTH, MOST_OF_REPLY = 160, 240
 """Characters of the user's words about an attempt, and of those with the sentence that decides."""
-BACK_REFERENCE = 6
-"""Words at the start of a message in which it refers back; so does its last word."""
-SHORT_QUESTION, LEAST_OF_QUESTION = 7, 1.0
-"""Words and topic of a question that cannot be understood alone."""
 LONGEST_TURN = 40
 """Characters at the start of a sentence in which it turns to another thing."""
-LONGEST_REPLY = 30
-"""Words of a message that goes on by a reference or answers a question; a longer one explains something of its own."""
 _TURN = read_pattern(__file__, "turns-to-another")
 _ASIDE = LazyPattern(r"(?<=\w)\W+(?:btw|by the way|übrigens|nebenbei|au fait|por cierto|кстати)\W*\Z")
 """What closes a sentence about the same thing; at its start it turns to another one."""
-_QUESTION = read_pattern(__file__, "question")
-_CONDITION = read_pattern(__file__, "condition")
 _REFUSAL = LazyPattern(r"\W*(?:no|nope|nein|non|nee|нет|不|いいえ)\s*(?:[,.!:;–—，。-]|\Z)")
 
 
@@ -65,27 +57,6 @@ def tries_again(message: str) -> bool:
     """Return whether a message names an earlier attempt or a further one."""
     text = find_instruction(message)[:OPENING].lower()
     return any(part in text for part in read_parts(__file__, "reply_words.txt", "attempts"))
-
-
-def is_reply(message: str, answer: str) -> bool:
-    """Return whether a short message refers back at its start, is a mere question, or follows an answer that asks something."""
-    text = find_instruction(message)[:OPENING]
-    found = [word.lower() for word in WORD.findall(text)]
-    if len(found) > LONGEST_REPLY:
-        return False
-    is_short = len(found) <= SHORT_QUESTION and measure_topic(text) <= LEAST_OF_QUESTION
-    is_mere_question = is_short and bool(_asks(text) or _QUESTION.match(text.lower()))
-    return (
-        is_mere_question
-        or bool(_CONDITION.match(text.lower()))
-        or not _read_set("refers").isdisjoint(found[:BACK_REFERENCE])
-        or not _read_set("ends").isdisjoint(found[-1:])
-        or _asks(answer)
-    )
-
-
-def _asks(text: str) -> bool:
-    return "?" in text or "？" in text
 
 
 def names_topic(message: str) -> bool:

@@ -1,15 +1,14 @@
 """Follow a problem through its attempts, whatever their outcomes.
 
-Within a conversation, an episode belongs to the thread if the user's message rejects the attempt before it, refers back to it, answers its
-question or shares rare words with the thread, until a message turns to another thing. So does a later one that reports trouble and shares
-rare words, an error or a file with the thread. Other conversations of the project belong to it if they name it, or refute a part of it.
+Within a conversation, an episode belongs to the thread until a message turns to another subject. So does a later one that reports trouble and
+shares rare words, an error or a file with the thread. Other conversations of the project belong to it if they name it, or refute a part of it.
 Every look-up uses an index and has a limit, so that a hook can afford it.
 """
 
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from itertools import takewhile
+from itertools import chain, pairwise, takewhile
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -17,8 +16,6 @@ from pastchats_memory.episodes import is_user_turn
 from pastchats_memory.episodes.actions import actions_of, changed_files, last_runs, successful_runs
 from pastchats_memory.episodes.cite import cite_items
 from pastchats_memory.episodes.next_message import (
-    LONGEST_REPLY,
-    is_reply,
     names_topic,
     quote_reply,
     reports_trouble,
@@ -34,6 +31,7 @@ from pastchats_memory.episodes.problems import (
     is_shared_error,
 )
 from pastchats_memory.episodes.refutation import SIGNAL
+from pastchats_memory.episodes.subject_turn import estimate_turn
 from pastchats_memory.model import Hit, Item
 from pastchats_memory.model.episodes import FAILURES, Attempt
 from pastchats_memory.search.hits import cited_place
@@ -62,22 +60,19 @@ FEW_ROWS = 12
 """Rows of a word that is rare in every memory."""
 MAX_ELSEWHERE = 16
 """Messages of other conversations that are compared."""
-NAMED, HINTED = 1.0, 0.5
-"""Worth of the rare words that name a thread, and that hint at one which is still open."""
-OWN_SHARE = 0.4
-"""Share of what a request names that a thread has, if it goes on with the thread."""
+NAMED = 1.0
+"""Worth of the rare words that name a thread."""
+BEFORE, LIKELY, LIKELY_AFTER_CLOSE = 2, 0.45, 0.25
+"""Episodes with which the names of the next one are compared, and the probability with which it turns to another subject. Less is
+enough after a message that got no answer, since most of those only thank."""
 NAMED_WITH_FILE = 1.5
 """Worth of the rare words of another conversation that has a file of the thread; many things happen to one file. NAMED is enough
 for one that says it tries again."""
-NAMED_AGAIN = 2.0
-"""Worth of the words of an attempt that the answer to a short message repeats, if that goes on with it."""
 SAME_REQUEST = 0.7
 """Share of the words of the longer request that two requests for the same have in common."""
 ABOUT = 0.5
 """Share of the query's weight that an attempt has, compared with the one that matched, if it is about the query, too."""
 _HASH = LazyPattern(r"\b[0-9a-f]{7,40}\b")
-MIN_COSINE = 0.8
-"""Cosine of two equal requests, if they also share words."""
 COMPARED = 2000
 """Characters of a text that are compared."""
 REQUEST_WIDTH = 120
@@ -85,8 +80,6 @@ CONCLUSION_WIDTH = 200
 """Characters of an attempt's request and of its conclusion."""
 LAST_TURNS = 6
 """Turns at both ends of an attempt that are searched for its answers."""
-AGREED = ("approved", "taken_up", "built_on")
-"""Signals of outcomes by which the user agrees to what an answer says; the others say that a result holds."""
 RUNNERS = frozenset(
     {"manage.py", "setup.py", "conftest.py", "makefile", "package.json", "gulpfile.js", "cargo.toml", "go.mod"}
 )
@@ -123,9 +116,14 @@ class ThreadEpisode(NamedTuple):
 
     @property
     def request(self) -> str:
-        """The message that asks: the first one, or one right after it that turns to another thing."""
-        leading = [turn.content for turn in takewhile(is_user_turn, self.turns)]
-        return next(filter(turns_to_another_thing, leading[:0:-1]), self.item.content)
+        """The message that names most of those that ask; an earlier one closed what was before it."""
+        leading = [turn.content for turn in takewhile(is_user_turn, self.turns)] or [self.item.content]
+        return max(leading, key=lambda message: measure_topic(find_instruction(message)[:COMPARED]))
+
+    @property
+    def is_after_close(self) -> bool:
+        """Whether the user wrote a message before the one that asks, and got no answer to it."""
+        return len([*takewhile(is_user_turn, self.turns)]) > 1
 
     @property
     def text(self) -> str:
@@ -252,16 +250,13 @@ class _Conversation:
     def follow(self, subject: _Subject) -> list[ThreadEpisode]:
         """Return the later episodes of the thread, in order."""
         found: list[ThreadEpisode] = []
-        last, is_open, gap = self._own, False, 0
+        gap = 0
         for place, one in enumerate(self._after[:MAX_DISTANCE]):
             next_message = self._after[place + 1].text if place + 1 < len(self._after) else ""
             loaded = _load(self._database, one, next_message)
-            follows = not gap and goes_on(last, loaded, subject)
-            is_open = is_open or (follows and reports_trouble(one.text))
-            if follows or self._joins(subject, loaded, is_open=is_open):
+            if (not gap and goes_on([self._own, *found], loaded)) or self._joins(subject, loaded):
                 found.append(loaded)
-                last, gap = loaded, 0
-                is_open = (is_open or reports_trouble(one.text)) and one.ending.outcome != "worked"
+                gap = 0
             elif (gap := gap + 1) > MAX_GAP:
                 break
         return found
@@ -272,26 +267,27 @@ class _Conversation:
         following, gap = subject.own, 0
         before = outcomes.before(self._database, self._own.item, self._own.ending.first_index, MAX_DISTANCE)
         next_messages = [*(one.text for one in before[1:]), self._own.item.content]
-        for one, next_message in zip(before[::-1], next_messages[::-1], strict=False):
-            loaded = _load(self._database, one, next_message)
+        backwards = zip(before[::-1], next_messages[::-1], strict=False)
+        loaded = (_load(self._database, one, next_message) for one, next_message in backwards)
+        for one, previous in pairwise(chain(loaded, [None])):
+            if one is None:
+                break
             replies = not gap and (
-                goes_on(loaded, following, subject)
-                or (not found and turns_to_another_thing(self._own.request) and adds_nothing(self._own, loaded.text))
+                goes_on([previous, one] if previous else [one], following)
+                or (not found and turns_to_another_thing(self._own.request) and adds_nothing(self._own, one.text))
             )
-            if replies or self._joins(subject, loaded, is_open=False):
-                found.append(loaded)
-                following, gap = loaded, 0
+            if replies or self._joins(subject, one):
+                found.append(one)
+                following, gap = one, 0
             elif (gap := gap + 1) > MAX_GAP:
                 break
         return found[::-1]
 
-    def _joins(self, subject: _Subject, one: ThreadEpisode, *, is_open: bool) -> bool:
+    def _joins(self, subject: _Subject, one: ThreadEpisode) -> bool:
         """Check whether an episode that does not reply to the thread is about the same thing."""
         request = one.request
         if turns_to_another_thing(request):
             return False
-        if is_open:
-            return subject.measure(one.text) >= HINTED or subject.is_named_in(one)
         if subject.is_repaired_in(one):
             return True
         if not subject.is_about_query(one):
@@ -300,47 +296,22 @@ class _Conversation:
         return subject.is_requested_in(request) or (is_named and reports_trouble(request))
 
 
-def goes_on(before: ThreadEpisode, one: ThreadEpisode, subject: _Subject) -> bool:
-    """Return whether an episode goes on with the one right before it: it rejects that, refers to it, or is about the subject."""
-    request, ending = one.request, before.ending
-    if is_failed_by_next(ending) or ending.outcome in ("failed", "stopped") or not names_topic(request):
+def goes_on(before: Sequence[ThreadEpisode], one: ThreadEpisode) -> bool:
+    """Return whether an episode goes on with the ones right before it: it retries, names nothing new, or keeps their subject."""
+    ending = before[-1].ending
+    is_open = ending.outcome in (*FAILURES, "stopped") and ending.signal != SIGNAL
+    if is_open or not names_topic(one.request):
         return True
-    if turns_to_another_thing(request):
+    if turns_to_another_thing(one.request):
         return False
-    is_contradicted = is_shown_by_next(ending) and reports_trouble(request)
-    is_settled = ending.outcome == "worked" and not is_contradicted
-    if adds_no_work(one) or (not is_settled and (reports_trouble(request) or keeps_subject(before, one))):
-        return True
-    least = max(HINTED, OWN_SHARE * measure_topic(request))
-    other = before if one is subject.own else one  # the subject shares everything with itself
-    shares = subject.measure(other.request) >= least or (not is_settled and subject.measure(other.text) >= NAMED)
-    if shares or is_reply(request, before.answers[-1] if before.answers else ""):
-        return True
-    return accepts_proposal(before) if is_settled else measure_shared(request, before.text) >= least
+    known = "\n".join(each.text for each in before[-BEFORE:])
+    probability = estimate_turn(one.request, "\n".join(answer[:COMPARED] for answer in one.answers), known)
+    return probability < (LIKELY_AFTER_CLOSE if one.is_after_close else LIKELY)
 
 
 def adds_no_work(one: ThreadEpisode) -> bool:
     """Return whether nothing was answered or changed after a message, such as the last words of a conversation."""
     return not one.answers and not any(True for turn in one.turns for _ in changed_files(turn))
-
-
-def keeps_subject(before: ThreadEpisode, one: ThreadEpisode) -> bool:
-    """Return whether the answer to a short message names again what was named before it ("can we just cut the power?")."""
-    if len(words(find_instruction(one.request))) > LONGEST_REPLY:
-        return False
-    return measure_shared("\n".join(one.answers)[:COMPARED], before.text) >= NAMED_AGAIN
-
-
-def accepts_proposal(before: ThreadEpisode) -> bool:
-    """Return whether the user's next message accepts what an episode only proposed."""
-    is_agreed = before.ending.signal in AGREED and is_shown_by_next(before.ending)
-    return is_agreed and not actions_of(before.turns)
-
-
-def measure_shared(request: str, text: str) -> float:
-    """Return the worth of the topic words of a request that another text has, too."""
-    known = {stem(word) for word in words(text)}
-    return math.fsum(worth for word, worth in topic_words(find_instruction(request)).items() if stem(word) in known)
 
 
 def is_failed_by_next(ending: Ending) -> bool:

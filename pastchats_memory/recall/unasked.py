@@ -18,6 +18,8 @@ NEARLY_AS_NEAR = 0.85
 """Share of the best relevance with which a further hit of the prompt's project comes along: it may tell how that went on."""
 VAGUE_TOPIC, NEAR_OWN = 0.5, 0.75
 """Topic and relevance that suffice in the prompt's own project, if both lists rank the hit first."""
+NEAREST_OWN, PLAIN_TOPIC = 0.65, 0.75
+"""The same for the row that is nearest in meaning, which may say the same in other words."""
 WEAK_NAME, NAME, NAMES, MANY_NAMES = 0.15, 0.25, 0.35, 1.0
 """Worth of the prompt's names in the row, by their rarity."""
 ELSEWHERE_SHARE, ELSEWHERE_NAMES = 0.15, 2.0
@@ -54,6 +56,7 @@ def _is_supported(hit: Hit, topic: float, *, is_own: bool) -> bool:
     is_first = len(ranks) > 1
     return (
         (hit.relevance >= NEAR_OWN and topic >= VAGUE_TOPIC and is_own and is_first)
+        or (hit.relevance >= NEAREST_OWN and topic >= PLAIN_TOPIC and is_own and hit.semantic_rank == 1)
         or (hit.relevance >= CLOSE and topic >= CLEAR_TOPIC and (is_own or hit.named >= WEAK_NAME))
         or (hit.relevance >= NEAR and hit.named >= (WEAK_NAME if is_first else NAME))
         or (hit.relevance >= POSSIBLE and hit.named >= NAMES and is_first)

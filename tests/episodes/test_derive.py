@@ -108,6 +108,9 @@ def test_incremental_outcomes_equal_outcomes_of_one_run(memory: Memory, history:
     assert [ending[:2] for ending in listed(database_of(memory))] == [(0, 2), (3, 4), (5, 7)]
 
 
+WATCHED = "Put the light of the cellar out at midnight and dim the stairs to a third AI!"
+
+
 def test_a_comment_in_a_watched_file_is_a_request_of_its_own(memory: Memory, tmp_path: Path) -> None:
     """aider notes only that it found one: what came of it was taken for the end of what had been typed before."""
     reported = tmp_path / "house" / ".aider.chat.history.md"
@@ -115,15 +118,15 @@ def test_a_comment_in_a_watched_file_is_a_request_of_its_own(memory: Memory, tmp
     reported.write_text(
         "# aider chat started at 2026-11-24 10:02:11\n\n#### Reorder the lists of rooms  \n\nThe section is not there.\n\n"
         "> Tokens: 1.2k sent, 80 received.  \n> Added hall.py to the chat  \n> Processing your request...  \n\n"
-        "The light goes out.\n\nhall.py\n```python\n<<<<<<< SEARCH\n# Put the light out AI!\n=======\nlight.off()\n>>>>>>> REPLACE\n```\n\n"
+        f"The light goes out at midnight, and the stairs have a third of their brightness.\n\nhall.py\n```python\n<<<<<<< SEARCH\n# {WATCHED}\n=======\nlight.off()\n>>>>>>> REPLACE\n```\n\n"
         "> Applied edit to hall.py  \n> Commit 51c7e0d feat: Put the light out  \n\n#### thanks, it works  \n\nGood.\n",
         encoding="utf-8",
     )
     memory.index([reported])
     assert [ending[2] for ending in listed(database_of(memory))] == ["unknown", "worked", "unknown"]
-    lists, light = (memory.recall(query).entries[0] for query in ("reorder the lists of rooms", "put the light out"))
-    assert (lists.outcome.verdict, lists.outcome.shown_by) == ("unknown", "Put the light out AI!")
-    assert (light.asked, light.outcome.shown_by) == ("Put the light out AI!", "thanks, it works")
+    lists, light = (memory.recall(query).entries[0] for query in ("reorder the lists of rooms", WATCHED))
+    assert (lists.outcome.verdict, lists.outcome.shown_by) == ("unknown", WATCHED)
+    assert (light.asked, light.outcome.shown_by) == (WATCHED, "thanks, it works")
 
 
 def test_a_message_added_before_any_answer_belongs_to_the_previous_episode(memory: Memory, history: Path) -> None:

@@ -47,7 +47,7 @@ def test_a_judgement_appears_everywhere_with_its_quotation(memory: Memory, quest
     sheet, warnings = memory.judge(question, "worked", "The page opens at once with that index")
     assert sheet is not None
     assert (sheet.id, sheet.outcome.verdict, sheet.outcome.signal, warnings) == (question, "worked", "judged", ())
-    block = memory.recall(REQUEST)
+    block = memory.recall(REQUEST, outcome="worked")
     assert "Shown by: judged: > The page opens at once with that index\n" in block.text
     (shown,) = block.entries[0].outcome.evidence
     assert (shown.source_line, shown.citation and shown.citation.state) == (3, "holds")

@@ -10,7 +10,7 @@ import pytest
 from irrigation import REFUTATION, TIMEOUTS, WARNING, write_history
 
 from pastchats_memory import Memory
-from pastchats_memory.episodes.next_message import is_reply, turns_to_another_thing
+from pastchats_memory.episodes.next_message import turns_to_another_thing
 from pastchats_memory.model.episodes import RecallBlock
 
 TIMEOUT_QUERY = "timeouts of the valve controller from the database"
@@ -151,12 +151,20 @@ def test_a_thread_goes_on_while_the_user_speaks_about_it(
     [
         "One more thing: the gate squeaks, which oil do we take?",
         "Great. Now the gate, it squeaks. Which oil do we take?",
-        "And where do I write down which oil the gate needs?",
+        "And where do I write down which oil the squeaking gate of the orchard needs, resin or graphite?",
     ],
 )
 def test_a_thread_ends_where_the_user_turns_to_another_thing(memory: Memory, tmp_path: Path, turn: str) -> None:
     memory.index(
-        [write_talk(tmp_path / "talk", "one", "2026-03-02", *PUMP[:-1], (turn, "Take the resin oil, in oils.md."))]
+        [
+            write_talk(
+                tmp_path / "talk",
+                "one",
+                "2026-03-02",
+                *PUMP[:-1],
+                (turn, "In oils.md, one row a hinge. Take the resin oil; graphite stains the paint."),
+            )
+        ]
     )
     first, *_ = memory.recall("the pump of the greenhouse stops").entries
     assert "reed contact" in (first.answered or "")
@@ -324,21 +332,3 @@ def test_a_decision_that_the_user_adds_to_the_end_is_superseded_with_its_thread(
 )
 def test_a_turn_to_another_thing_is_recognised(message: str, turns: bool) -> None:
     assert turns_to_another_thing(message) == turns
-
-
-@pytest.mark.parametrize(
-    ("message", "answer", "replies"),
-    [
-        ("make it forty", "There are ten.", True),
-        ("longer expiry?", "The lock expires.", True),
-        ("the repeater of my flatmate", "Is there a second access point?", True),
-        ("only the inner network then", "That opens all of it.", True),
-        ("nice. but put the spare filter into the cellar", "It is in the shed.", True),
-        ("and if the second pump fails at night, when nobody is there?", "The first one starts by itself.", True),
-        ("how long per batch, how much steam", "It is as clean as before.", True),
-        ("Does the Brenta harbour publish a calendar for 2027?", "The tests pass.", False),
-        ("Write a parser for the tide tables of the harbour", "The tests pass.", False),
-    ],
-)
-def test_a_reply_refers_back_or_answers(message: str, answer: str, replies: bool) -> None:
-    assert is_reply(message, answer) == replies

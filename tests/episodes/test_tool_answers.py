@@ -30,7 +30,7 @@ def result(number: int, of: int) -> dict[str, object]:
 
 
 RENAME = "Rename the valve of the kiln in gasvalve.go to burner."
-SHOW = "The kiln thermostat shows Fahrenheit, make it Celsius."
+SHOW = "The thermostat in the hall shows Fahrenheit, make it Celsius, with one decimal and the sensor's name below."
 STILL = "No, the thermostat still shows Fahrenheit."
 
 
@@ -38,7 +38,7 @@ def test_each_prompt_keeps_its_own_outcome_and_actions(tmp_path: Path) -> None:
     edit = call(2, "Edit", file_path="/srv/kiln/gasvalve.go", old_string="valve", new_string="burner")
     records = [
         record("user", 1, RENAME), edit, result(3, 2), record("user", 4, SHOW),
-        record("assistant", 5, [{"type": "text", "text": "The thermostat shows Celsius now."}]), record("user", 6, STILL),
+        record("assistant", 5, [{"type": "text", "text": "The thermostat shows Celsius now, like 21.5, and the sensor's name stands below it in grey."}]), record("user", 6, STILL),
         record("assistant", 7, [{"type": "text", "text": "Sorry."}]),
     ]  # fmt: skip
     (tmp_path / "kiln.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")

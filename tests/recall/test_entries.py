@@ -211,6 +211,7 @@ FAILING, PASSING = (
 )
 CAUSE = ("assistant", "The request stops at nginx, which allows 1 MB, so the photo of a tulip is refused with 413.")
 OTHER = "$ pytest tests/roses.py -q\n3 passed in 0.20s"
+RAISE = "Set client_max_body_size in the edge configuration of the staging cluster to eight megabytes, like the gateway has it."
 
 
 @pytest.mark.parametrize(
@@ -220,13 +221,12 @@ def test_an_undecided_diagnosis_leads_to_the_later_episode_that_repaired_its_com
     memory: Memory, tmp_path: Path, run: str, has_worked: bool
 ) -> None:
     turns = (
-        ("user", UPLOAD), ("tool", FAILING), CAUSE, ("user", "Where is that limit set?"), ("assistant", "In nginx.conf, line 3."),
-        ("user", "Raise the limit of bytes for a body there."), ("assistant", "I raised client_max_body_size to 8m."), ("tool", run), ("assistant", "It passes."),
+        ("user", UPLOAD), ("tool", FAILING), CAUSE, ("user", RAISE), ("assistant", "It stands in edge.conf, line 3, next to the timeout. I raised client_max_body_size to 8m."), ("tool", run), ("assistant", "It passes."),
     )  # fmt: skip
     index(memory, tmp_path / "history", turns, failed=FAILING)
     (entry, *_) = memory.recall(UPLOAD, 3000).entries
     assert UPLOAD.startswith(entry.title.rstrip("…"))
-    assert (entry.asked == "Raise the limit of bytes for a body there.") is has_worked
+    assert (entry.asked == RAISE) is has_worked
 
 
 def test_everything_that_an_entry_shows_counts_as_given(memory: Memory, tmp_path: Path) -> None:

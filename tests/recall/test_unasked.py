@@ -64,6 +64,19 @@ def test_nearness_alone_gives_no_memory_of_another_project(project: str, named: 
     assert select_unasked([hit], 1.5, project) == ([hit] if is_given else [])
 
 
+@pytest.mark.parametrize(
+    ("project", "semantic_rank", "topic", "is_given"),
+    [("garden", 1, 0.75, True), ("garden", 2, 0.75, False), ("garden", 1, 0.5, False), ("site", 1, 0.75, False)],
+)
+def test_the_nearest_row_of_the_own_project_needs_no_word_of_the_prompt(
+    project: str, semantic_rank: int, topic: float, *, is_given: bool
+) -> None:
+    hit = Hit(
+        1, 0.7, 0.92, 14, semantic_rank, 0.6, "85", "prompt", "", "", "user", "x.jsonl", 3, "garden", "c", 0, None, {}
+    )
+    assert select_unasked([hit], topic, project) == ([hit] if is_given else [])
+
+
 @pytest.mark.parametrize(("project", "is_given"), [("garden", True), ("site", False)])
 def test_a_row_of_another_project_needs_a_share_of_what_the_prompt_names(project: str, *, is_given: bool) -> None:
     hit = Hit(

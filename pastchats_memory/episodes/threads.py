@@ -387,7 +387,7 @@ def _find_elsewhere(database: Database, subject: _Subject, others: Sequence[Hit]
 
 
 def find_superseding(database: Database, episode: Sequence[Item], others: Sequence[Hit]) -> Attempt | None:
-    """Return the first later request of the project that replaces an episode's decision."""
+    """Return the first later episode of the project whose request, or whose answer elsewhere, replaces an episode's decision."""
     last = episode[-1]
     if last.timestamp is None:
         return None
@@ -397,21 +397,25 @@ def find_superseding(database: Database, episode: Sequence[Item], others: Sequen
     later = [
         hit
         for hit in others
-        if hit.task is None and hit.role == "user" and (hit.timestamp or "") > last.timestamp
-        and hit.source_project == last.project
+        if hit.task is None and (hit.timestamp or "") > last.timestamp and hit.source_project == last.project
+        and (hit.role == "user" or (hit.role == "assistant" and hit.conversation_id != last.conversation_id))
     ]  # fmt: skip
     if not later:
         return None
     # Imported here, so that its words are read only for a later request, and not in every hook.
+    from pastchats_memory.episodes.statements import find_replaced
     from pastchats_memory.episodes.supersession import supersedes
 
     for hit in sorted(later, key=lambda hit: hit.timestamp or ""):
-        if not supersedes(hit.content, request, answer):
+        stated = "" if hit.role == "user" else find_replaced(hit.content, answer)
+        if not stated and (hit.role != "user" or not supersedes(hit.content, request, answer)):
             continue
-        if found := turns.items(database, [int(hit.id)]):
-            ending = outcomes.of_turn(database, found[0])
-            if ending is not None and ending.outcome != "failed":
-                return load_attempt(database, found[0], ending)
+        (item,) = turns.items(database, [int(hit.id)]) or (None,)
+        found = item and _load_of_turn(database, item)
+        if found and found.ending.outcome != "failed":
+            question = next(filter(is_user_turn, found.turns), found.item)
+            attempt = describe_attempt(question._replace(content=found.request), found.ending, found.turns)
+            return attempt._replace(answered=cut_at_word(stated, CONCLUSION_WIDTH)) if stated else attempt
     return None
 
 

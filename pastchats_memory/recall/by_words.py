@@ -44,8 +44,8 @@ def recall_by_words(
     if not lead:
         return None
     hits = _make_hits(database, lead[: request.search.limit], evidence)
-    requests = [one for one in candidates if one.context and one.context.role == "user"]
-    return build_block(database, hits, evidence.weights, request, count, _make_hits(database, requests, evidence))
+    messages = [one for one in candidates if one.context and one.context.role in ("user", "assistant")]
+    return build_block(database, hits, evidence.weights, request, count, _make_hits(database, messages, evidence))
 
 
 def build_block(

@@ -123,7 +123,8 @@ def put_successors_first(entries: Sequence[RecallEntry]) -> list[RecallEntry]:
     """Move each later decision before the entry that it replaced, and name that entry in it."""
     ordered: list[RecallEntry] = []
     for entry in entries:
-        old = (one.first.id for one in entries if one.superseded_by and one.superseded_by.id == entry.first.id)
+        ids = {entry.first.id, *(one.id for one in entry.before)}
+        old = (one.first.id for one in entries if one.superseded_by and one.superseded_by.id in ids)
         replaced = next(old, "")
         place = next((place for place, one in enumerate(ordered) if one.first.id == replaced), len(ordered))
         ordered.insert(place, entry._replace(supersedes=replaced))

@@ -332,3 +332,37 @@ def test_a_decision_that_the_user_adds_to_the_end_is_superseded_with_its_thread(
 )
 def test_a_turn_to_another_thing_is_recognised(message: str, turns: bool) -> None:
     assert turns_to_another_thing(message) == turns
+
+
+@pytest.mark.parametrize(
+    ("opening", "answer", "is_superseded"),
+    [
+        ("the labels of the seed bags drift again", "Now they stop at the black mark: gap sensing (`^MNW`) is replaced by `^MNM`.", True),
+        ("las etiquetas se mueven otra vez", "El sensor `^MNW` fue eliminado, ahora vale la marca negra.", True),
+        ("the labels of the seed bags drift again", "I measured the gap sensing (`^MNW`) for an hour: no drift at all.", False),
+        ("the labels of the seed bags drift again", "Is gap sensing (`^MNW`) replaced by anything?", False),
+    ],
+)  # fmt: skip
+def test_an_answer_that_says_what_is_gone_supersedes_what_another_conversation_did(
+    memory: Memory, tmp_path: Path, opening: str, answer: str, *, is_superseded: bool
+) -> None:
+    early = (
+        ("the labels of the seed bags drift by 3 mm", "The printer finds the gap itself now: gap sensing (`^MNW`)."),
+    )
+    write_talk(tmp_path / "talk", "one", "2026-03-02", *early)
+    memory.index([write_talk(tmp_path / "talk", "two", "2026-05-06", (opening, answer))])
+    entries = memory.recall("labels of the seed bags drift, gap sensing ^MNW").entries
+    old = next(entry for entry in entries if entry.asked == early[0][0])
+    assert (old.superseded_by is not None) is is_superseded
+    if old.superseded_by is not None:
+        assert (old.superseded_by.asked, old.superseded_by.answered in answer) == (opening, True)
+        assert entries[0].asked == opening or opening not in [entry.asked for entry in entries]
+
+
+def test_a_failed_episode_supersedes_nothing_by_its_answer(memory: Memory, tmp_path: Path) -> None:
+    early = ("the labels of the seed bags drift by 3 mm", "The printer finds the gap itself now: gap sensing (`^MNW`).")
+    later = ("the labels of the seed bags drift again", "Gap sensing (`^MNW`) is replaced by `^MNM`.")
+    write_talk(tmp_path / "talk", "one", "2026-03-02", early)
+    memory.index([write_talk(tmp_path / "talk", "two", "2026-05-06", later, ("no, that is worse, undo it", "Undone."))])
+    entries = memory.recall("labels of the seed bags drift, gap sensing ^MNW").entries
+    assert all(entry.superseded_by is None for entry in entries)

@@ -100,14 +100,14 @@ def _stack(examples: Sequence[Example]) -> Floats:
 def main() -> None:
     """Train, and print the weights and how often they are right."""
     examples = list(make_examples())
-    kept, turned = [], []
+    unchanged, turned = [], []
     for history in dict.fromkeys(one.history for one in examples):
         weights = train([one for one in examples if one.history != history])
         unseen = [one for one in examples if one.history == history and one.is_whole]
         found = estimate(weights, _stack(unseen))[:, 1] >= LIKELY
-        kept += [not turns for turns, one in zip(found, unseen, strict=True) if not one.turns]
+        unchanged += [not turns for turns, one in zip(found, unseen, strict=True) if not one.turns]
         turned += [turns for turns, one in zip(found, unseen, strict=True) if one.turns]
-    print(f"of {len(turned)} turns {sum(turned)} are found, of {len(kept)} others {sum(kept)} are kept")
+    print(f"of {len(turned)} turns {sum(turned)} are found, of {len(unchanged)} others {sum(unchanged)} are kept")
     same, turns = train(examples)
     print(f"constant and weights: {', '.join(f'{one:.2f}' for one in turns - same)}")
 

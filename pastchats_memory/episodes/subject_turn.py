@@ -34,11 +34,11 @@ CONSTANT, WEIGHTS = -7.5, TurnFeatures(1.12, 2.57, -0.67)
 def measure_turn(request: str, answers: str, known: str) -> TurnFeatures:
     """Return the features of a request and its answers after what was said before them (`known`)."""
     typed = split_paste(find_instruction(request)).typed
-    said = {stem(word) for word in words(known)}
+    earlier = {stem(word) for word in words(known)}
     worths: dict[str, float] = {}
     for word, worth in topic_words(f"{typed}\n{answers}").items():
         worths[stem(word)] = max(worth, worths.get(stem(word), 0.0))
-    new = sum(worth for word, worth in worths.items() if word not in said)
+    new = sum(worth for word, worth in worths.items() if word not in earlier)
     novelty = log1p(new) - log1p(sum(worths.values()) - new)
     return TurnFeatures(log1p(min(MOST_WORDS, len(WORD.findall(typed)))), novelty, float(reports_trouble(request)))
 

@@ -122,7 +122,7 @@ class ThreadEpisode(NamedTuple):
 
     @property
     def is_after_close(self) -> bool:
-        """Whether the user wrote a message before the one that asks, and got no answer to it."""
+        """Return whether the user wrote a message before the one that asks, and got no answer to it."""
         return len([*takewhile(is_user_turn, self.turns)]) > 1
 
     @property

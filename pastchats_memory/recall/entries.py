@@ -210,8 +210,14 @@ def _choose_end(
     chosen = sorted(best[:MOST_EARLIER], key=lambda one: one.place)
     first = next((one for one in thread if names_topic(one.request)), end)
     standing = [one for one in reversed(thread) if not _is_rejected(one)]
-    later = last if last.place > end.place else None
+    later = last if last.place > end.place and not _shows_outcome(last, end) else None
     return _Shown(own, end, chosen, first, later, standing, _turned_away(own, end, weights))
+
+
+def _shows_outcome(one: ThreadEpisode, end: ThreadEpisode) -> bool:
+    """Check whether a later request is quoted anyway, as what shows that the end worked."""
+    is_same = end.ending.outcome == "worked" and one.item.conversation_id == end.item.conversation_id
+    return is_same and any(shown.turn_index == one.item.turn_index for shown in end.ending.evidence)
 
 
 def _turned_away(own: ThreadEpisode, end: ThreadEpisode, weights: Mapping[str, float]) -> bool:

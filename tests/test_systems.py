@@ -10,7 +10,7 @@ from systems import NAMES
 
 WITHOUT_POSIX = f"""
 import os, signal, socket, sys, time
-import pytest
+import filelock, mcp, pytest  # these libraries have ways of their own on Windows
 
 class Bare:
     @pytest.hookimpl(tryfirst=True)

@@ -24,7 +24,7 @@ STATE = {
         "FROM prompts p JOIN prompt_embeddings e ON e.prompt_id = p.id"
     ),
     "sources": (
-        "SELECT path, size, iif(path LIKE 'live:%', 0, mtime_ns), recipe, format, note, fingerprint, project, problems, "
+        "SELECT path, size, iif(path LIKE 'live:%', 0, mtime_ns), recipe, format, note, fingerprint IS NULL, project, problems, "
         "json_array(resume ->> 'offset', resume ->> 'line', resume -> 'places') "
         "FROM sources"
     ),

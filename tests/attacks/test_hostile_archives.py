@@ -169,7 +169,12 @@ def test_no_name_in_an_archive_leads_out_of_it(shell: Shell, name: str) -> None:
     run = shell("index", "in", "--json")
     assert (run.status, "Traceback" in run.stderr) == (0, False)
     written = {str(path) for path in shell.home.rglob("*")} - set(here)
-    assert {Path(path).name.partition("-")[0] for path in written} <= {"memory.db", "data", "pastchats"}
+    assert {Path(path).name.partition("-")[0] for path in written} <= {
+        "memory.db",
+        "memory.db.secrets",
+        "data",
+        "pastchats",
+    }
     found = shell("search", "port", "--json").stdout
     assert "9090" in shell("search", "9090", "--json").stdout
     assert "hidden" not in found

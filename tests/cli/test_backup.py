@@ -118,7 +118,7 @@ def test_a_foreign_file_is_no_backup_and_the_memory_stays(indexed: Program) -> N
     explained(indexed("restore", folder, "--yes"), "no regular file")
     assert "Name a file that `backup` wrote" in indexed("restore", folder / "text", "--yes").stderr
     assert _state(indexed.database) == before
-    assert _beside(indexed.database) == ["memory.db"]
+    assert _beside(indexed.database) == ["memory.db", "memory.db.secrets"]
 
 
 def test_a_database_of_an_older_build_is_refused_and_left_as_it_is(program: Program) -> None:

@@ -366,7 +366,7 @@ def test_the_database_is_for_its_owner_alone_and_so_are_its_side_files(program: 
         connection.execute("SELECT count(*) FROM prompts").fetchone()
         modes = {path.name: path.stat().st_mode & 0o777 for path in shelf.glob("memory.db*")}
     connection.close()
-    assert modes == dict.fromkeys(("memory.db", "memory.db-wal", "memory.db-shm"), 0o600)
+    assert modes == dict.fromkeys(("memory.db", "memory.db-wal", "memory.db-shm", "memory.db.secrets"), 0o600)
 
 
 def test_by_default_the_database_lies_in_a_private_folder_below_the_data_folder(program: Program) -> None:

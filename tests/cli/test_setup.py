@@ -43,11 +43,14 @@ def person(program: Program) -> Program:
     return program.with_variables(XDG_STATE_HOME=str(program.home / "state"))
 
 
+OUR_OWN = {"state", "memory.db", "memory.db.secrets"}
+
+
 def read_home(program: Program) -> dict[str, bytes]:
     """Return every file of the home except the memory and our own state."""
     files = (path for path in program.home.rglob("*") if path.is_file())
     names = {path.relative_to(program.home): path for path in files}
-    return {str(name): path.read_bytes() for name, path in names.items() if name.parts[0] not in {"state", "memory.db"}}
+    return {str(name): path.read_bytes() for name, path in names.items() if name.parts[0] not in OUR_OWN}
 
 
 def list_states(run: Run, step: str) -> dict[str, str]:

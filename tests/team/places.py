@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import socketserver
 import tempfile
 from collections.abc import Iterator
@@ -10,7 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from select import select
 from shutil import rmtree
-from socket import AF_UNIX, socket
 from threading import Thread
 from typing import Protocol
 from uuid import uuid4
@@ -114,7 +114,7 @@ def listen_without_tls(server: PostgresProcess) -> Iterator[int]:
 
     class Passage(socketserver.BaseRequestHandler):
         def handle(self) -> None:
-            with socket(AF_UNIX) as there:
+            with socket.socket(socket.AF_UNIX) as there:
                 there.connect(f"{server.socket}/.s.PGSQL.5432")
                 ends = {self.request: there, there: self.request}
                 while True:

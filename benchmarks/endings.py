@@ -55,8 +55,8 @@ def read_steps(file: Path) -> Iterator[list[tuple[str, str]]]:
             if steps:
                 yield steps
             steps = [("===", found[2])]
-        elif steps[-1][0] == found[1] and found[1] in ("|", "!|", "++", "--"):
-            steps[-1] = (found[1], f"{steps[-1][1]}\n{found[2]}")
+        elif found[1] in ("|", "!|", "++", "--") and steps[-1][0] in (found[1], *("<>" if found[1] == "|" else "")):
+            steps[-1] = (steps[-1][0], f"{steps[-1][1]}\n{found[2]}")
         else:
             steps.append((found[1], found[2]))
     if steps:

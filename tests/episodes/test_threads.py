@@ -118,8 +118,8 @@ LABELS: tuple[Exchange, ...] = (
 
 
 def write_talk(folder: Path, name: str, day: str, *exchanges: Exchange) -> Path:
-    """Write a conversation of the project garden."""
-    turns = [turn for request, answer in exchanges for turn in (("user", request), ("assistant", answer))]
+    """Write a conversation of the project garden; a request with an empty answer got none."""
+    turns = [turn for request, answer in exchanges for turn in (("user", request), ("assistant", answer)) if turn[1]]
     lines = [
         {"conversation_id": name, "project": "garden", "role": role, "content": text, "timestamp": f"{day}T08:{minute:02}:00Z"}
         for minute, (role, text) in enumerate(turns)
@@ -366,3 +366,65 @@ def test_a_failed_episode_supersedes_nothing_by_its_answer(memory: Memory, tmp_p
     memory.index([write_talk(tmp_path / "talk", "two", "2026-05-06", later, ("no, that is worse, undo it", "Undone."))])
     entries = memory.recall("labels of the seed bags drift, gap sensing ^MNW").entries
     assert all(entry.superseded_by is None for entry in entries)
+
+
+OVEN = (
+    "The kiln of the pottery loses heat at night, see kiln.py",
+    "The seal of its door is torn, so the burner runs for hours. I ordered a new seal in parts.md.",
+)
+MIXER = (
+    "the clay mixer in the yard makes a noise when it starts, which bearing is it?",
+    "The lower bearing, number 6205, is dry. A drop of oil helps until spring.",
+)
+
+
+@pytest.mark.parametrize("close", ["", "thanks a lot, the seal came today"])
+def test_less_tells_of_another_subject_after_words_that_got_no_answer(
+    memory: Memory, tmp_path: Path, close: str
+) -> None:
+    closing = ((close, ""),) if close else ()
+    memory.index([write_talk(tmp_path / "talk", "one", "2026-03-02", OVEN, *closing, MIXER)])
+    (entry, *_) = memory.recall("the kiln of the pottery loses heat").entries
+    assert ("bearing" in (entry.answered or "")) is not close
+    if close:
+        (mixer, *_) = memory.recall("noise of the clay mixer, which bearing").entries
+        assert mixer.title.startswith("the clay mixer")
+
+
+def test_a_subject_goes_on_after_a_word_about_something_small(memory: Memory, tmp_path: Path) -> None:
+    talk = (
+        OVEN,
+        ("the wheel squeaks a bit", "It only needs a drop of grease."),
+        ("does the new seal of the kiln's door keep the heat, or does the burner still run for hours?",
+         "The burner ran for ten minutes last night, so the seal of the kiln holds."),
+    )  # fmt: skip
+    memory.index([write_talk(tmp_path / "talk", "one", "2026-03-02", *talk)])
+    (entry, *_) = memory.recall("the kiln of the pottery loses heat").entries
+    assert "ten minutes" in (entry.answered or "")
+
+
+def test_an_answer_supersedes_nothing_of_its_own_conversation(memory: Memory, tmp_path: Path) -> None:
+    talk = (
+        ("the labels of the seed bags drift by 3 mm", "The printer finds the gap itself now: gap sensing (`^MNW`)."),
+        ("they drift again", "Now they stop at the black mark: gap sensing (`^MNW`) is replaced by `^MNM`."),
+    )
+    memory.index([write_talk(tmp_path / "talk", "one", "2026-03-02", *talk)])
+    entries = memory.recall("labels of the seed bags drift, gap sensing ^MNW").entries
+    assert all(entry.superseded_by is None for entry in entries)
+
+
+def test_a_successor_leads_also_if_its_thread_went_on(memory: Memory, tmp_path: Path) -> None:
+    early = ("the labels of the seed bags drift by 3 mm", "The printer finds the gap itself now: gap sensing (`^MNW`).")
+    later = (
+        (
+            "labels of the bags slip in the cold",
+            "The black mark stops them: gap sensing (`^MNW`) is replaced by `^MNM`.",
+        ),
+        ("is the black mark on each roll of labels?", "On the rolls of 2026, yes. Older rolls of labels have no mark."),
+    )
+    write_talk(tmp_path / "talk", "one", "2026-03-02", early)
+    memory.index([write_talk(tmp_path / "talk", "two", "2026-05-06", *later)])
+    first, second = memory.recall("the labels of the seed bags drift by 3 mm, gap sensing").entries
+    assert (first.asked, second.asked) == (later[1][0], early[0])
+    assert second.superseded_by is not None
+    assert second.superseded_by.answered in later[0][1]

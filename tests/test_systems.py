@@ -10,11 +10,12 @@ from systems import NAMES
 
 WITHOUT_POSIX = f"""
 import os, signal, socket, sys, time
-import filelock, mcp, pytest  # these libraries have ways of their own on Windows
+import pytest
 
 class Bare:
     @pytest.hookimpl(tryfirst=True)
-    def pytest_load_initial_conftests(self):  # the plugins are loaded by then, which have ways of their own on Windows
+    def pytest_load_initial_conftests(self):
+        import filelock, mcp  # like the plugins, which are loaded by then, these have ways of their own on Windows
         sys.modules.update(dict.fromkeys(("fcntl", "grp", "pty", "pwd", "resource", "termios", "tty")))
         for module, names in { {module.__name__: names for module, names in NAMES.items()} }.items():
             for name in names:

@@ -35,7 +35,7 @@ import numpy as np
 import orjson
 
 from pastchats_memory import Memory
-from pastchats_memory.embed import Vector
+from pastchats_memory.arrays import Vector
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.embed.tokenizer import FOLDER
 from pastchats_memory.store.database import open_database

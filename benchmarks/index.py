@@ -49,7 +49,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from pastchats_memory import Memory
-from pastchats_memory.embed import Vector
+from pastchats_memory.arrays import Vector
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.embed.tokenizer import FOLDER
 from pastchats_memory.formats.base.source import SourceFile

@@ -38,7 +38,7 @@ from pathlib import Path
 from typing import Any
 
 from pastchats_memory import Memory
-from pastchats_memory.embed import Vector
+from pastchats_memory.arrays import Vector
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.store.database import open_database
 

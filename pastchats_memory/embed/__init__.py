@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from pastchats_memory import arrays
+from pastchats_memory.arrays import Vector
 from pastchats_memory.text.identifiers import is_foreign
 from pastchats_memory.text.words import is_other_language
 
-Vector = arrays.Vector
 ENGLISH = "all-MiniLM-L6-v2"
 """End of the names of the packaged model and of its original."""
 

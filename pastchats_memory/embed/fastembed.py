@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pastchats_memory.embed import Vector
+from pastchats_memory.arrays import Vector
 from pastchats_memory.embed.hub import INDEXING, PATIENCE, ask_soon, model_missing, print_notice
 from pastchats_memory.embed.profiles import PROFILES
 from pastchats_memory.embed.runtime import be_discreet

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pastchats_memory.embed import Vector
+from pastchats_memory.arrays import Vector
 from pastchats_memory.embed.profiles import BUILT_IN, CLS, Profile
 from pastchats_memory.embed.runtime import first_line, foreign_faults, open_graph
 from pastchats_memory.embed.windows import Windows, pad

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from pastchats_memory.embed import Vector
+from pastchats_memory.arrays import Vector
 from pastchats_memory.embed.profiles import Profile
 from pastchats_memory.embed.session import Say, say_nothing
 from pastchats_memory.embed.tokenizer import repair_surrogates

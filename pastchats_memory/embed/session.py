@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import takewhile
 
-from pastchats_memory.embed import Embedder, Vector
+from pastchats_memory.arrays import Vector
+from pastchats_memory.embed import Embedder
 from pastchats_memory.embed.tokenizer import REINSTALL
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
 

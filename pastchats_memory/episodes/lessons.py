@@ -7,12 +7,12 @@ from pastchats_memory.arrays import np
 from pastchats_memory.episodes.known_failures import group_cured, name_failure
 from pastchats_memory.episodes.load import NEIGHBOURS
 from pastchats_memory.episodes.problems import extract_errors, is_same_problem, is_shared_error
-from pastchats_memory.episodes.threads import cite_attempts, is_failed_by_next, load_attempt
+from pastchats_memory.episodes.threads import cite_attempts, load_attempt
 from pastchats_memory.model.episodes import FAILURES, Attempt, Lesson
 from pastchats_memory.store import outcomes, turns, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.failures import StoredFailure
-from pastchats_memory.store.outcomes import Ended
+from pastchats_memory.store.outcomes import Ended, Ending
 from pastchats_memory.text.groups import group_by_key, group_connected
 
 MAX_EPISODES = 2000
@@ -69,8 +69,14 @@ def _pair_consecutive(episodes: Sequence[Ended]) -> list[tuple[int, int]]:
         for first, second in pairwise(ordered)
         if episodes[first].conversation == episodes[second].conversation
         and episodes[first].ending.last_index + 1 == episodes[second].ending.first_index
-        and is_failed_by_next(episodes[first].ending)
+        and _is_failed_by_next(episodes[first].ending)
     ]
+
+
+def _is_failed_by_next(ending: Ending) -> bool:
+    """Return whether the user's next message says that an episode failed, or nothing answered it."""
+    is_shown = any(shown.turn_index > ending.last_index for shown in ending.evidence)
+    return not ending.is_answered or (ending.outcome in FAILURES and is_shown)
 
 
 def _pair_similar(database: Database, episodes: Sequence[Ended]) -> list[tuple[int, int]]:

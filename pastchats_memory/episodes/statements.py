@@ -15,7 +15,7 @@ LONGEST_DECISION = 400
 LEAST_TOPIC = 0.5
 """Topic that the sentence of a decision names; "let's go with that" decides nothing that one can look up."""
 MIN_REPLACED = 1.0
-"""Worth of the names of a clause that an earlier answer has, too, if it says that they are gone."""
+"""Worth of the names that a clause and an earlier answer share, if the clause says that they are gone."""
 LAST_CHARACTERS = 3000
 """Characters at the end of an answer that say what is left."""
 
@@ -52,8 +52,8 @@ def _list_statements(request: str, cue: LazyPattern) -> list[str]:
     return [one for one in sentences if not _UNDECIDED.search(one) and measure_topic(one) >= LEAST_TOPIC]
 
 
-def find_replaced(answer: str, earlier: str) -> str:
-    """Return the sentence of an answer that says that what an earlier answer names is gone or replaced; empty for none."""
+def find_replacing_sentence(answer: str, earlier: str) -> str:
+    """Return the sentence of an answer by which a thing that an earlier answer names is gone or replaced; empty for none."""
     if not _REPLACED.search(answer):
         return ""
     known = {stem(word) for word in words(earlier)}

@@ -8,7 +8,7 @@ Every look-up uses an index and has a limit, so that a hook can afford it.
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from itertools import chain, pairwise, takewhile
+from itertools import takewhile
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -62,9 +62,10 @@ MAX_ELSEWHERE = 16
 """Messages of other conversations that are compared."""
 NAMED = 1.0
 """Worth of the rare words that name a thread."""
-BEFORE, LIKELY, LIKELY_AFTER_CLOSE = 2, 0.45, 0.25
-"""Episodes with which the names of the next one are compared, and the probability with which it turns to another subject. Less is
-enough after a message that got no answer, since most of those only thank."""
+BEFORE = 2
+"""Episodes whose names are compared with those of the next one."""
+LIKELY, LIKELY_AFTER_THANKS = 0.45, 0.25
+"""Probability with which an episode turns to another subject, also after a message that got no answer: most of those only thank."""
 NAMED_WITH_FILE = 1.5
 """Worth of the rare words of another conversation that has a file of the thread; many things happen to one file. NAMED is enough
 for one that says it tries again."""
@@ -115,15 +116,14 @@ class ThreadEpisode(NamedTuple):
         ]
 
     @property
-    def request(self) -> str:
-        """The message that names most of those that ask; an earlier one closed what was before it."""
-        leading = [turn.content for turn in takewhile(is_user_turn, self.turns)] or [self.item.content]
-        return max(leading, key=lambda message: measure_topic(find_instruction(message)[:COMPARED]))
+    def opening(self) -> list[str]:
+        """The user's messages before the first answer."""
+        return [turn.content for turn in takewhile(is_user_turn, self.turns)] or [self.item.content]
 
     @property
-    def is_after_close(self) -> bool:
-        """Return whether the user wrote a message before the one that asks, and got no answer to it."""
-        return len([*takewhile(is_user_turn, self.turns)]) > 1
+    def request(self) -> str:
+        """The message of the opening that names most; others thank for what was done before, or ask for less."""
+        return max(self.opening, key=lambda message: measure_topic(find_instruction(message)[:COMPARED]))
 
     @property
     def text(self) -> str:
@@ -269,9 +269,9 @@ class _Conversation:
         next_messages = [*(one.text for one in before[1:]), self._own.item.content]
         backwards = zip(before[::-1], next_messages[::-1], strict=False)
         loaded = (_load(self._database, one, next_message) for one, next_message in backwards)
-        for one, previous in pairwise(chain(loaded, [None])):
-            if one is None:
-                break
+        one = next(loaded, None)
+        while one is not None:
+            previous = next(loaded, None)
             replies = not gap and (
                 goes_on([previous, one] if previous else [one], following)
                 or (not found and turns_to_another_thing(self._own.request) and adds_nothing(self._own, one.text))
@@ -281,6 +281,7 @@ class _Conversation:
                 following, gap = one, 0
             elif (gap := gap + 1) > MAX_GAP:
                 break
+            one = previous
         return found[::-1]
 
     def _joins(self, subject: _Subject, one: ThreadEpisode) -> bool:
@@ -306,22 +307,12 @@ def goes_on(before: Sequence[ThreadEpisode], one: ThreadEpisode) -> bool:
         return False
     known = "\n".join(each.text for each in before[-BEFORE:])
     probability = estimate_turn(one.request, "\n".join(answer[:COMPARED] for answer in one.answers), known)
-    return probability < (LIKELY_AFTER_CLOSE if one.is_after_close else LIKELY)
+    return probability < (LIKELY if len(one.opening) == 1 else LIKELY_AFTER_THANKS)
 
 
 def adds_no_work(one: ThreadEpisode) -> bool:
     """Return whether nothing was answered or changed after a message, such as the last words of a conversation."""
     return not one.answers and not any(True for turn in one.turns for _ in changed_files(turn))
-
-
-def is_failed_by_next(ending: Ending) -> bool:
-    """Return whether the user's next message says that an episode failed, or nothing answered it."""
-    return not ending.is_answered or (ending.outcome in FAILURES and is_shown_by_next(ending))
-
-
-def is_shown_by_next(ending: Ending) -> bool:
-    """Return whether the user's next message shows the outcome."""
-    return any(shown.turn_index > ending.last_index for shown in ending.evidence)
 
 
 def adds_nothing(one: ThreadEpisode, known: str) -> bool:
@@ -403,19 +394,19 @@ def find_superseding(database: Database, episode: Sequence[Item], others: Sequen
     if not later:
         return None
     # Imported here, so that its words are read only for a later request, and not in every hook.
-    from pastchats_memory.episodes.statements import find_replaced
+    from pastchats_memory.episodes.statements import find_replacing_sentence
     from pastchats_memory.episodes.supersession import supersedes
 
     for hit in sorted(later, key=lambda hit: hit.timestamp or ""):
-        stated = "" if hit.role == "user" else find_replaced(hit.content, answer)
-        if not stated and (hit.role != "user" or not supersedes(hit.content, request, answer)):
+        stated = find_replacing_sentence(hit.content, answer) if hit.role == "assistant" else ""
+        if not (stated or (hit.role == "user" and supersedes(hit.content, request, answer))):
             continue
-        (item,) = turns.items(database, [int(hit.id)]) or (None,)
-        found = item and _load_of_turn(database, item)
-        if found and found.ending.outcome != "failed":
-            question = next(filter(is_user_turn, found.turns), found.item)
-            attempt = describe_attempt(question._replace(content=found.request), found.ending, found.turns)
-            return attempt._replace(answered=cut_at_word(stated, CONCLUSION_WIDTH)) if stated else attempt
+        for item in turns.items(database, [int(hit.id)]):
+            found = _load_of_turn(database, item)
+            if found is not None and found.ending.outcome != "failed":
+                question = next(filter(is_user_turn, found.turns), item)._replace(content=found.request)
+                attempt = describe_attempt(question, found.ending, found.turns)
+                return attempt._replace(answered=cut_at_word(stated, CONCLUSION_WIDTH)) if stated else attempt
     return None
 
 

@@ -30,6 +30,7 @@ def redact(text: str) -> Redaction:
     return _load_marker()(text)
 
 
+@lru_cache(maxsize=16)  # a reader hashes the same text several times
 def redact_by_rules(text: str) -> str:
     """Return a text without the secrets that it shows by itself, to be hashed: no copy of the hash lets one be guessed.
 

@@ -25,9 +25,9 @@ _MARK = "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u200c\u200d\u20d0
 _EXCESS_MARKS = LazyPattern(f"({_MARK}{{4}}){_MARK}+")
 """More than four marks and joiners on one letter. No script needs them; they cover other lines or hide a text."""
 _IDLE_JOINERS = LazyPattern(
-    rf"(?<=[\x00-\x7e\uff01-\uff5e\ufe64\ufe65])[\u200c\u200d\ufe0e\ufe0f]++(?!\u20e3)|(?<=[<＜﹤/／|｜\[])(?!\u0338){_MARK}+"
+    rf"(?<=[\x00-\x7e\uff01-\uff5e\ufe64\ufe65\U0001d400-\U0001d7ff])[\u200c\u200d\ufe0e\ufe0f]++(?!\u20e3)|(?<=[<＜﹤/／|｜\[])(?!\u0338){_MARK}+"
 )
-"""Joiners and variations of an ASCII character or a wide one, and marks on one that begins a tag, which split a tag.
+"""Joiners and variations of a character that is ASCII, wide or mathematical, and marks on one that begins a tag, which split a tag.
 
 Only keycaps such as 1️⃣ and signs such as ≮ need them.
 """

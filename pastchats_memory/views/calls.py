@@ -20,6 +20,9 @@ _BLOCKS = re.compile(
     rf"[<-]{{7}} ?SEARCH[^\n]*\n{_INSIDE}^={{7}}\n{_INSIDE}^[>+]{{7}} ?REPLACE", re.DOTALL | re.MULTILINE
 )
 
+SHORTEST_TIME = 0.1
+"""Seconds that are shown."""
+
 
 class CallPart(NamedTuple):
     """A part of a call."""
@@ -58,7 +61,7 @@ def _list_facts(call: RecordedCall, parts: list[CallPart]) -> Iterator[str]:
         yield "failed"
     if call.began and call.ended:
         seconds = (datetime.fromisoformat(call.ended) - datetime.fromisoformat(call.began)).total_seconds()
-        if seconds >= 0.1:  # noqa: PLR2004 - less is no news
+        if seconds >= SHORTEST_TIME:
             yield f"{seconds:.1f} s" if seconds < 60 else f"{seconds / 60:.0f} min"  # noqa: PLR2004 - a minute
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -66,14 +67,24 @@ def kiln(program: Program) -> Program:
 
 @pytest.fixture
 def screen(kiln: Program, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Screen]:
-    """The picker on a screen of 120 columns, in a shell that reports how it ended."""
-    screen = Screen(tmp_path_factory.mktemp("tmux") / "socket")
-    note = script(kiln, "nano")
-    script(kiln, "claude")
-    variables = {**kiln.environment, "PATH": f"{note.parent / 'bin'}:{kiln.environment['PATH']}", "EDITOR": "nano"}
+    with open_picker(kiln, tmp_path_factory.mktemp("tmux")) as screen:
+        yield screen
+
+
+@contextmanager
+def open_picker(program: Program, folder: Path) -> Iterator[Screen]:
+    """Yield the picker on a screen of 120 columns, in a shell that reports how it ended."""
+    screen = Screen(folder / "socket")
+    note = script(program, "nano")
+    script(program, "claude")
+    variables = {
+        **program.environment,
+        "PATH": f"{note.parent / 'bin'}:{program.environment['PATH']}",
+        "EDITOR": "nano",
+    }
     given = [f"{name}={value}" for name, value in variables.items()]
     shell = 'cd "$HOME" && "$0"; echo "ended with $?"; exec sleep 1000'
-    line = ["env", "-i", "TERM=screen-256color", *given, "sh", "-c", shell, *kiln.command]
+    line = ["env", "-i", "TERM=screen-256color", *given, "sh", "-c", shell, *program.command]
     screen.tmux("new-session", "-d", "-x", "120", "-y", "30", *line)
     screen.tmux("set-option", "-s", "set-clipboard", "on")
     try:
@@ -108,6 +119,13 @@ def test_function_keys_filter_by_project_agent_and_outcome(screen: Screen) -> No
     screen.wait_for('search: project:"kiln works" agent:')
     screen.type("F4")
     screen.wait_for("outcome:worked", "Nothing found.")
+
+
+def test_sessions_that_end_in_thanks_show_their_outcome(
+    own_demo: Program, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with open_picker(own_demo, tmp_path_factory.mktemp("tmux")) as screen:
+        assert re.search(r"worked +(?:claude-code|codex) ", screen.wait_for("▶ user"))
 
 
 def test_a_filter_can_be_typed(screen: Screen) -> None:

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from work import count_lines
 
 from pastchats_memory import Memory
-from pastchats_memory.embed import Embedder, Vector, packaged
+from pastchats_memory.arrays import Vector
+from pastchats_memory.embed import Embedder, packaged
 from pastchats_memory.embed.packaged import WINDOW, WINDOW_TAIL, PackagedEmbedder, window
 from pastchats_memory.embed.tokenizer import FOLDER, REINSTALL, encode
 

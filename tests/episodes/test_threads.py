@@ -395,8 +395,8 @@ def test_a_subject_goes_on_after_a_word_about_something_small(memory: Memory, tm
     talk = (
         OVEN,
         ("the wheel squeaks a bit", "It only needs a drop of grease."),
-        ("does the new seal of the kiln's door keep the heat, or does the burner still run for hours?",
-         "The burner ran for ten minutes last night, so the seal of the kiln holds."),
+        ("does the new seal of the kiln's door keep the heat of the burner at night, and what did the parts in parts.md for the pottery cost in all?",
+         "The burner ran for ten minutes at night, so the seal of the kiln's door holds its heat. The parts for the pottery cost 40 euros."),
     )  # fmt: skip
     memory.index([write_talk(tmp_path / "talk", "one", "2026-03-02", *talk)])
     (entry, *_) = memory.recall("the kiln of the pottery loses heat").entries
@@ -406,7 +406,10 @@ def test_a_subject_goes_on_after_a_word_about_something_small(memory: Memory, tm
 def test_an_answer_supersedes_nothing_of_its_own_conversation(memory: Memory, tmp_path: Path) -> None:
     talk = (
         ("the labels of the seed bags drift by 3 mm", "The printer finds the gap itself now: gap sensing (`^MNW`)."),
-        ("they drift again", "Now they stop at the black mark: gap sensing (`^MNW`) is replaced by `^MNM`."),
+        (
+            "each roll has a black mark, use that",
+            "Now they stop at the black mark: gap sensing (`^MNW`) is replaced by `^MNM`.",
+        ),
     )
     memory.index([write_talk(tmp_path / "talk", "one", "2026-03-02", *talk)])
     entries = memory.recall("labels of the seed bags drift, gap sensing ^MNW").entries
@@ -418,13 +421,32 @@ def test_a_successor_leads_also_if_its_thread_went_on(memory: Memory, tmp_path: 
     later = (
         (
             "labels of the bags slip in the cold",
-            "The black mark stops them: gap sensing (`^MNW`) is replaced by `^MNM`.",
+            "The black mark stops them: gap sensing (`^MNW`) is replaced by `^MNM`.\n\n**Done**: 40 labels of the bags are straight.",
         ),
         ("is the black mark on each roll of labels?", "On the rolls of 2026, yes. Older rolls of labels have no mark."),
     )
     write_talk(tmp_path / "talk", "one", "2026-03-02", early)
-    memory.index([write_talk(tmp_path / "talk", "two", "2026-05-06", *later)])
+    memory.index([write_talk(tmp_path / "talk", "two", "2026-05-06", ("the seal came", ""), *later)])
     first, second = memory.recall("the labels of the seed bags drift by 3 mm, gap sensing").entries
     assert (first.asked, second.asked) == (later[1][0], early[0])
     assert second.superseded_by is not None
-    assert second.superseded_by.answered in later[0][1]
+    assert second.superseded_by.asked == later[0][0]
+    assert second.superseded_by.answered == "The black mark stops them: gap sensing (`^MNW`) is replaced by `^MNM`."
+
+
+def test_a_fix_that_a_later_conversation_refutes_does_not_hold_its_own_one_on_the_subject(
+    memory: Memory, tmp_path: Path
+) -> None:
+    far = (
+        "the clay mixer in the yard makes a loud noise when it starts in the morning, which bearing is it, and where do we buy one?",
+        "The lower bearing, number 6205, is dry. Hansen in Flensburg has it for 12 euros, and a drop of oil helps until spring.",
+    )
+    write_talk(tmp_path / "talk", "one", "2026-03-02", OVEN, far)
+    later = (
+        "So the new seal of the kiln's door did not cure the loss of heat at night. Look again",
+        "The flue is open.",
+    )
+    memory.index([write_talk(tmp_path / "talk", "two", "2026-05-06", later)])
+    (entry, *_) = memory.recall("the kiln of the pottery loses heat").entries
+    assert [(one.asked, one.outcome) for one in entry.before] == [(OVEN[0], "failed")]
+    assert entry.answered == "The flue is open."

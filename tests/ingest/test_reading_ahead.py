@@ -11,7 +11,7 @@ import pytest
 from program import write_messages
 from waiting import HANG_S
 
-from pastchats_memory.embed import Vector
+from pastchats_memory.arrays import Vector
 from pastchats_memory.embed.session import Fault, ModelSession
 from pastchats_memory.ingest.options import IndexOptions
 from pastchats_memory.ingest.report import IndexProgress

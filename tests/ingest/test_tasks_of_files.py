@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from program import REPOSITORY, Program
 
-from pastchats_memory.embed import Vector
+from pastchats_memory.arrays import Vector
 from pastchats_memory.ingest.options import IndexOptions
 from pastchats_memory.ingest.run import index
 from pastchats_memory.store.database import Database, open_database

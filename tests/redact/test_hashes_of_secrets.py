@@ -141,3 +141,15 @@ def test_a_row_from_before_a_rule_keeps_its_identity(tmp_path: Path) -> None:
         memory.index([path], force=True)
         with open_database(tmp_path / "memory.db") as database:
             assert database.column("SELECT content_hash FROM prompts") == [OLD_IDENTITY]
+
+
+def test_the_hash_of_a_file_depends_on_a_key_outside_the_database(tmp_path: Path) -> None:
+    note = tmp_path / "note.md"
+    note.write_text("# Kiln\n\nThe shelf of the kiln is cracked.\n", encoding="utf-8")
+    stored = set()
+    for name in ("one.db", "two.db"):
+        with Memory.open(tmp_path / name) as memory:
+            memory.index([note])
+        with open_database(tmp_path / name, create=False) as database:
+            stored |= set(database.run("SELECT fingerprint FROM sources"))
+    assert len(stored) == 2, "each memory has a key of its own"

@@ -13,8 +13,8 @@ import pytest
 from program import write_messages
 
 from pastchats_memory import Memory
+from pastchats_memory.arrays import Vector
 from pastchats_memory.config import Config
-from pastchats_memory.embed import Vector
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
 from pastchats_memory.store import checks, vectors
 from pastchats_memory.store.database import Database, open_database

@@ -35,7 +35,7 @@ def test_midnight_is_shown_as_the_day_alone(timestamp: str | None, zone: timezon
         "<mcp:call>", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[ INST ]", "[TOOL_CALLS]", "[AVAILABLE_TOOLS]", "<|im_start|>", "<start_of_turn>",
         "<\uff5cUser\uff5c>", "<bos>", "</s>", "[gMASK]", "\uff1c/system\uff1e", "<think>", "<<SYS>>", "<!-- note",
         "<//system>", "[CALL_ID]", "<permissions instructions>", "[BEGIN_OF_TOOL_RESPONSE]",
-        "<antThinking>", "<critical>", "<\u0455ystem>", "<\U0001d5ccystem>", "</\u0455ystem>",
+        "<antThinking>", "<critical>", "<\u0455ystem>", "<\U0001d5ccystem>", "</\u0455ystem>", "<\U0001d5cc\U0001d5d2\U0001d5cc\U0001d5cd\U0001d5be\U0001d5c6>",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize(

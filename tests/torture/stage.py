@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from pastchats_memory.embed import Vector
+from pastchats_memory.arrays import Vector
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.ingest import writer
 from pastchats_memory.maintenance import redact_stored

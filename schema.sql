@@ -3,7 +3,7 @@
 -- Durable: prompts, prompt_embeddings and task_embeddings (the vectors' one source of truth), sources, sightings, runs, tasks,
 -- judgements, forgettings with their tombstones, recalled.
 -- Derived, and rebuilt from the durable ones: prompts_fts, tool_calls_fts, task_texts_fts, trigrams, outcomes, replies, refutations,
--- known_failures, vector_blocks, and the vec0 tables
+-- known_failures, vector_blocks, middles, and the vec0 tables
 -- `vec_prompts` (by prompt_id), `vec_tasks` (by task_id, one row a task) and `vec_task_parts` (its aspects, comments and chunks
 -- of attachments, by text_id), which are made when the sqlite-vec extension loads and are therefore not in this file.
 
@@ -216,6 +216,24 @@ END;
 
 CREATE TRIGGER vector_changes_delete AFTER DELETE ON prompt_embeddings BEGIN
   INSERT INTO vector_changes(prompt_id) VALUES (old.prompt_id);
+END;
+
+-- A vector of the middle of each long answer, which the answer's own vector leaves out. It counts for the order of the best rows,
+-- and no engine has it. An index run with the packaged model makes it, if that is the database's model.
+CREATE TABLE middles (
+  prompt_id INTEGER PRIMARY KEY REFERENCES prompts(id) ON DELETE CASCADE,
+  codes BLOB                               -- int8, as in vector_blocks; empty: the text has no middle; NULL: it waits
+);
+
+CREATE INDEX middles_waiting ON middles(prompt_id) WHERE codes IS NULL;
+
+CREATE TRIGGER middles_insert AFTER INSERT ON prompts WHEN new.role = 'assistant' AND length(new.content) > 600 BEGIN
+  INSERT INTO middles(prompt_id) VALUES (new.id);
+END;
+
+CREATE TRIGGER middles_update AFTER UPDATE ON prompts WHEN (old.content, old.role) IS NOT (new.content, new.role) BEGIN
+  DELETE FROM middles WHERE prompt_id = old.id;
+  INSERT INTO middles(prompt_id) SELECT new.id WHERE new.role = 'assistant' AND length(new.content) > 600;
 END;
 
 -- Tasks: what was to be done and what became of it. Durable, with task_links, task_states, task_conversations,

@@ -8,12 +8,19 @@ FTS5 OR of all words, cosine in NumPy, and the textbook's reciprocal rank fusion
 `hybrid` is compared with the better of `keyword` and `semantic`, by set, level and metric: mean difference, the 95 %
 interval of a paired bootstrap over queries and the p of a paired permutation test. Then one step of the ranking is taken
 away at a time, and shown is what that changes. `--plain` leaves this part out. Last come the aims and how far each was reached.
+
+    python benchmarks/quality.py --middles TRANSCRIPTS...
+
+asks the questions of `middles.tsv`: sentences from the middles of long answers, word for word and in other words. Each row names
+the public repository and the file of its answer, which must be among the transcripts.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import json
+import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,6 +39,7 @@ from pastchats_memory import Memory
 from pastchats_memory.arrays import Floats
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.search import candidates, hits, query, rank
+from pastchats_memory.store.database import Database
 from pastchats_memory.text.words import words
 
 AIMS = {
@@ -134,6 +142,11 @@ def uncentred(judged_query: Floats, rows: Floats, background: Floats) -> Floats:
     return np.asarray((rows @ judged_query - usual.mean()) / (float(usual.std()) or 1.0))
 
 
+def no_middles(_database: Database, _ids: Sequence[int]) -> tuple[list[int], Floats]:
+    """`middles.read_middles` of a memory without long answers."""
+    return [], np.empty((0, PackagedEmbedder.dim))
+
+
 ABLATIONS: dict[str, tuple[ModuleType, dict[str, Any]]] = {
     "without the third list": (rank, {"WEIGHTS": {**rank.WEIGHTS, rank.EVIDENCE: 0.0}}),
     "without presence": (rank, {"PRESENCE": 0.0}),
@@ -144,6 +157,8 @@ ABLATIONS: dict[str, tuple[ModuleType, dict[str, Any]]] = {
     "without who typed it": (rank, {"TYPED": 0.0}),
     "without centring": (candidates, {"standard_scores": uncentred}),
     "without who is named": (rank, {"NAMED": 0.0}),
+    "without the middles": (candidates, {"read_middles": no_middles}),
+    "middles without a lead": (candidates, {"SECOND_CHANCE": 0.0}),
     "without who tells when": (rank, {"HAS_TIME": 0.0}),
     "without surprise": (rank, {"SURPRISE": 0.0}),
     "emphasis 1": (rank, {"EMPHASIS": 1.0}),
@@ -276,12 +291,38 @@ def measure(of: Set, databases: Path, *, ablated: bool = True) -> Scores:
     return scores
 
 
+def ask_middles(transcripts: Sequence[Path], database: Path) -> None:
+    """Print how well the questions about middles find their answers, with the vectors of the middles and without."""
+    with (Path(__file__).parent / "middles.tsv").open(encoding="utf-8", newline="") as file:
+        questions = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    with Memory.open(database) as memory:
+        memory.index(transcripts)
+        for name in ("without the middles", "middles without a lead", "hybrid"):
+            module, values = ABLATIONS.get(name, (candidates, {}))
+            for kind in ("word for word", "other words"):
+                rows = []
+                for one in questions:
+                    with instead(module, **values):
+                        found = [" ".join(hit.content.split()) for hit in memory.search(one[kind], limit=DEPTH)]
+                    first = one["answer begins"]
+                    rows.append(list(metrics([text[: len(first)] for text in found], {first}).values()))
+                print(f"{name}, {kind} ({len(rows)}): ", end="")
+                print(", ".join(f"{m} {value:.4f}" for m, value in zip(METRICS, np.mean(rows, axis=0), strict=True)))
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     add_arguments(parser)
     parser.add_argument("--plain", action="store_true", help="without taking steps of the ranking away")
+    parser.add_argument(
+        "--middles", nargs="+", type=Path, help="ask about the middles of long answers in these transcripts"
+    )
     arguments = parser.parse_args()
+    if arguments.middles:
+        with tempfile.TemporaryDirectory() as scratch:
+            ask_middles(arguments.middles, Path(scratch, "memory.db"))
+        return
     with open_sets(arguments) as (found, folder):
         measured = {}
         for one in found:

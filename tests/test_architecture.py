@@ -142,6 +142,7 @@ WRITERS: dict[str, frozenset[str]] = {
     "store/deletion.py": ALL,
     "store/inserted.py": ALL,
     "store/live_events.py": ALL,
+    "store/middles.py": ALL,
     "store/pending_vectors.py": ALL,
     "store/recover.py": ALL,
     "store/redactions.py": ALL,

@@ -6,7 +6,8 @@ A vector depends on its text alone. So one text goes through the network at a ti
 over the whole call.
 
 The vector of a long text is made of its first 126 and last 64 tokens, in one window (decision 0045). Pooling several windows
-ranked turns worse, the more the later ones weighed, and indexing took up to three times as long. Words find the text between.
+ranked turns worse, the more the later ones weighed, and indexing took up to three times as long. Words find the text between,
+and the middle of a long answer has a vector of its own (decision 0051).
 
 Each use of a model raises ModelUnavailable if the model cannot be used.
 """
@@ -48,6 +49,8 @@ WINDOW_TAIL = 64
 WEIGHTS_BYTES = 23_129_856
 CHARACTERS, TAIL_CHARACTERS = 4_000, 1_000
 """Characters of the start and end of a longer text that are tokenized; megabytes cost no more than a page."""
+MIDDLE_CHARACTERS, LEAST_MIDDLE = 12_000, 32
+"""Characters of a text whose middle is taken, and tokens that a middle has at least."""
 AHEAD = 16
 """Texts in progress for each thread, so that a stream of any length takes constant memory."""
 
@@ -161,6 +164,16 @@ def _load_network() -> InferenceSession:
 def _load_tokenizer() -> None:
     with suppress(ModelUnavailable):  # whoever needs it asks again and is told
         tokenizer()
+
+
+def cut_middle(text: str) -> str:
+    """Return the centre of what `window` leaves out, at most one window long; empty if it leaves out little."""
+    text = text.strip()[:MIDDLE_CHARACTERS]
+    offsets = encode(text).offsets[WINDOW - WINDOW_TAIL : -WINDOW_TAIL]
+    if len(offsets) < LEAST_MIDDLE:
+        return ""
+    first = max(0, len(offsets) - WINDOW) // 2
+    return text[offsets[first][0] : offsets[first : first + WINDOW][-1][1]]
 
 
 def window(text: str) -> Ids:

@@ -34,6 +34,7 @@ from pastchats_memory.ingest.turn_rows import read_rows
 from pastchats_memory.ingest.writer import Writer
 from pastchats_memory.store import fulltext, scrub, sources, turns, vectors
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.middles import fill_middles
 from pastchats_memory.store.pending_vectors import fill_pending
 from pastchats_memory.store.sources import SourceState
 
@@ -76,6 +77,7 @@ def index(
                 packaged = open_packaged(embedder)
                 for _ in _index_files(database, writer, todo, options, report, progress):
                     classify_replies(database, packaged)
+                    fill_middles(database, packaged)
             report.embedded += fill_pending(database, session, sys.maxsize)
             for bring_up_to_date in (fulltext.merge_scattered, write_anchors, derive):
                 bring_up_to_date(database)

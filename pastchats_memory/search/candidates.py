@@ -6,11 +6,20 @@ from collections.abc import Sequence
 from pastchats_memory.arrays import Bools, Floats, Ids, Vector, np
 from pastchats_memory.embed import is_english
 from pastchats_memory.search.lexical import Matches, score_by_word
-from pastchats_memory.search.rank import IMPERSONAL, Signals, evidence, rarity, standard_scores, word_evidence
+from pastchats_memory.search.rank import (
+    IMPERSONAL,
+    SECOND_CHANCE,
+    Signals,
+    evidence,
+    rarity,
+    standard_scores,
+    word_evidence,
+)
 from pastchats_memory.search.times import QueryTime, has_time, match_time
 from pastchats_memory.store import fulltext, sources, task_rows, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.ids import among, spread_among, spread_ids
+from pastchats_memory.store.middles import read_middles
 from pastchats_memory.store.turn_context import find_neighbours, turn_contexts
 from pastchats_memory.text.identifiers import is_spaceless
 from pastchats_memory.text.words import words
@@ -47,13 +56,16 @@ def order_by_evidence(
     )
     if not sampled:  # nearly all of a large corpus was deleted
         background = rows
+    with_middle, middles = read_middles(database, ids)
+    scores = standard_scores(vectors.unit(query_vector), np.concatenate([rows, middles]), background)
+    scores[len(ids) :] -= SECOND_CHANCE
     best: dict[int, float] = {}
-    for id_, score in zip(ids, standard_scores(vectors.unit(query_vector), rows, background).tolist(), strict=True):
+    for id_, score in zip([*ids, *with_middle], scores.tolist(), strict=True):
         own = owners.get(id_, id_)
         best[own] = max(score, best.get(own, score))
     pool = sorted({*pool})
-    scores = np.array([best.get(id_, 0.0) for id_ in pool])
-    return _order(pool, evidence(_gather_signals(database, matches, pool, time, scores), meaning))
+    of_pool = np.array([best.get(id_, 0.0) for id_ in pool])
+    return _order(pool, evidence(_gather_signals(database, matches, pool, time, of_pool), meaning))
 
 
 def order_by_words(database: Database, matches: Matches, pool: Sequence[int], time: QueryTime) -> list[int]:

@@ -39,6 +39,9 @@ PRESENCE = 0.9
 """Share of a word's weight that counts for occurring at all, however often and however long the row."""
 PHRASE = 1.2
 """Share of the lesser word's weight that counts if two words are neighbours as in the question."""
+SECOND_CHANCE = 1 / math.sqrt(math.pi)
+"""Standard deviations by which the middle of a row has to lead its start and end: so much is the larger of two normal deviates
+above one of them by chance."""
 NEIGHBOURS = 0.5
 """Share that counts of words which only the neighbouring rows have, and of how much nearer in meaning the best of them is.
 An answer is found by its question."""

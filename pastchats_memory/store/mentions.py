@@ -27,7 +27,7 @@ TEXTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 """Table and columns of the text of a row, by kind."""
 PREFIXES = {"turns": "", "tasks": "t:", "comments": "c:", "attachments": "a:"}
 WITHOUT_NAMES = frozenset({
-    "task_texts", "prompt_embeddings", "task_embeddings", "next_vectors", "outcomes", "outcomes_due", "replies", "embedding_meta",
+    "task_texts", "prompt_embeddings", "task_embeddings", "next_vectors", "outcomes", "outcomes_due", "replies", "middles", "embedding_meta",
     "live_events", "judgements", "known_failures", "recalled", "recalled_sources",
 })  # fmt: skip
 """Tables that repeat texts of other tables, or have none."""

@@ -45,11 +45,12 @@ ENGINES = ("blocks", "vec0")
 
 
 def encode(vector: Vector) -> str:
-    """Return the JSON text of a vector of shape (dim,): whole numbers in proportion, the largest 127 or -127."""
-    return orjson.dumps(_round(vector), option=orjson.OPT_SERIALIZE_NUMPY).decode()
+    """Return the JSON text of `round_vector`."""
+    return orjson.dumps(round_vector(vector), option=orjson.OPT_SERIALIZE_NUMPY).decode()
 
 
-def _round(vector: Vector) -> Codes:
+def round_vector(vector: Vector) -> Codes:
+    """Return a vector of shape (dim,) as whole numbers in proportion, the largest 127 or -127."""
     wide = vector.astype(np.float64)
     numbers: Codes = np.rint(wide * (MAX_NUMBER / np.abs(wide).max())).astype(np.int8)
     return numbers
@@ -224,7 +225,7 @@ def engine_of(database: Database) -> str:
 
 def unit(query: Vector) -> Floats:
     """Return the query as a unit vector of shape (dim,), rounded as stored vectors are: equal texts have similarity 1."""
-    (vector,) = normalise(_round(query)[np.newaxis])
+    (vector,) = normalise(round_vector(query)[np.newaxis])
     return np.asarray(vector)
 
 
@@ -238,7 +239,7 @@ def _nearest_by_vec0(database: Database, query: Vector, k: int, candidates: Sequ
     behind = _behind(database, "vec0")
     among = [id_ for id_ in candidates if id_ not in behind]
     try:
-        listed, farthest = vec0.nearest(database, _round(query), k + MARGIN, among)
+        listed, farthest = vec0.nearest(database, round_vector(query), k + MARGIN, among)
     except (
         apsw.SQLError,
         errors.DatabaseCorrupt,

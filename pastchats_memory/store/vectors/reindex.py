@@ -156,6 +156,8 @@ def switch(database: Database, name: str, version: str, dim: int) -> int:
                 (name, dim),
             )
             rows += database.connection.changes()
+    if _named(meta(database), CURRENT) != (name, version):
+        database.run("UPDATE middles SET codes = NULL WHERE codes IS NOT NULL")
     # In the order of ids, so that the engines read page by page.
     database.run(f"INSERT INTO vector_changes(prompt_id) SELECT id FROM {TEXTS} ORDER BY id")
     database.run_many("DELETE FROM embedding_meta WHERE key = ?", [(key,) for key in NEXT])

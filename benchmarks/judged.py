@@ -73,9 +73,9 @@ class Set:
                 units[query_id].add(unit)
         return units
 
-    def indexed(self, databases: Path) -> Path:
-        """Its database, made by the product where it is not there yet."""
-        path = databases / f"{self.name}.db"
+    def indexed(self, databases: Path, name: str = "") -> Path:
+        """Its database, made by the product where it is not there yet; with the name of another set, both share one."""
+        path = databases / f"{name or self.name}.db"
         with Memory.open(path) as memory:
             for haystack in self.haystacks:
                 memory.index([haystack], project=haystack.stem)

@@ -9,6 +9,8 @@ FTS5 OR of all words, cosine in NumPy, and the textbook's reciprocal rank fusion
 interval of a paired bootstrap over queries and the p of a paired permutation test. Then one step of the ranking is taken
 away at a time, and shown is what that changes. `--plain` leaves this part out. Last come the aims and how far each was reached.
 
+`--together TRANSCRIPTS` puts the queries to one memory of all sets and those transcripts, where each set is a crowd of its own.
+
     python benchmarks/quality.py --middles TRANSCRIPTS...
 
 asks the questions of `middles.tsv`: sentences from the middles of long answers, word for word and in other words. Each row names
@@ -53,6 +55,8 @@ AIMS = {
     ("cosqa", "turn", "nDCG@10"): 0.62,
 }
 """What hybrid search is to reach, by set, level and metric."""
+TOGETHER = "together"
+"""Name of the database of all sets."""
 TEXTBOOK_K = 60
 RESAMPLES = 1000
 ALMOST_NOTHING = 1e-9
@@ -90,9 +94,10 @@ class Plain:
         """One OR of all words."""
         expression = " OR ".join(f'"{word}"' for word in words(judged_query["text"]))
         found = self._connection.execute(
-            "SELECT p.id FROM prompts_fts f JOIN prompts p ON p.id = f.rowid WHERE prompts_fts MATCH ? "
-            "AND p.source_project = ? AND (? IS NULL OR p.timestamp <= ?) ORDER BY bm25(prompts_fts), p.id LIMIT ?",
-            (expression, judged_query["haystack"], until(judged_query), until(judged_query), DEPTH),
+            "SELECT p.id FROM prompts_fts f JOIN prompts p ON p.id = f.rowid WHERE prompts_fts MATCH ?1 "
+            "AND (?2 IS NULL OR p.source_project = ?2) AND (?3 IS NULL OR p.timestamp <= ?3) "
+            "ORDER BY bm25(prompts_fts), p.id LIMIT ?4",
+            (expression, judged_query["haystack"], until(judged_query), DEPTH),
         )
         return [id_ for (id_,) in found]
 
@@ -100,7 +105,8 @@ class Plain:
         """All rows of the haystack."""
         last = until(judged_query)
         past = True if last is None else (self._times != "") & (self._times <= last)
-        rows = np.flatnonzero((self._projects == judged_query["haystack"]) & past)
+        own = True if judged_query["haystack"] is None else self._projects == judged_query["haystack"]
+        rows = np.flatnonzero(own & past & (self._ids > 0))
         similarities = self._matrix[rows] @ self._embedder.embed_query(judged_query["text"])
         return [int(id_) for id_ in self._ids[rows[np.argsort(-similarities, kind="stable")[:DEPTH]]]]
 
@@ -118,7 +124,8 @@ def searched(memory: Memory, mode: str) -> Ranking:
 
     def ranking(judged_query: Mapping[str, Any]) -> list[int]:
         filters = {"project": judged_query["haystack"], "until": judged_query.get("until") or None}
-        return [int(hit.id) for hit in memory.search(judged_query["text"], mode=mode, limit=DEPTH, **filters)]
+        found = memory.search(judged_query["text"], mode=mode, limit=DEPTH, **filters)
+        return [int(hit.id) for hit in found if hit.task is None]
 
     return ranking
 
@@ -161,6 +168,7 @@ ABLATIONS: dict[str, tuple[ModuleType, dict[str, Any]]] = {
     "middles without a lead": (candidates, {"SECOND_CHANCE": 0.0}),
     "without who tells when": (rank, {"HAS_TIME": 0.0}),
     "without surprise": (rank, {"SURPRISE": 0.0}),
+    "without the crowd": (rank, {"CROWD": 2 * DEPTH}),
     "emphasis 1": (rank, {"EMPHASIS": 1.0}),
     "function words count 1": (query, {"FUNCTION_WORD": 1.0}),
     "function words count 0": (query, {"FUNCTION_WORD": ALMOST_NOTHING}),
@@ -170,8 +178,8 @@ ABLATIONS: dict[str, tuple[ModuleType, dict[str, Any]]] = {
 class Scores:
     """Of one set: metrics by level and ranking, a row a query."""
 
-    def __init__(self, of: Set, units: Mapping[int, Mapping[str, str | None]]) -> None:
-        self._queries = of.queries
+    def __init__(self, of: Set, units: Mapping[int, Mapping[str, str | None]], *, everywhere: bool) -> None:
+        self._queries = [{**query, "haystack": None} for query in of.queries] if everywhere else of.queries
         self._units = units
         self._relevant = {level: found for level in LEVELS if (found := of.relevant(level))}
         self.rows: dict[str, dict[str, NDArray[np.float64]]] = {level: {} for level in self._relevant}
@@ -272,11 +280,10 @@ def show_aims(measured: Mapping[str, Scores]) -> None:
         )
 
 
-def measure(of: Set, databases: Path, *, ablated: bool = True) -> Scores:
-    """All rankings over a set."""
-    path = of.indexed(databases)
+def measure(of: Set, path: Path, *, everywhere: bool, ablated: bool) -> Scores:
+    """All rankings over a set, whose database may have other sets as well."""
     plain = Plain(path)
-    scores = Scores(of, plain.units())
+    scores = Scores(of, plain.units(), everywhere=everywhere)
     with Memory.open(path) as memory, instead(hits, excerpt=lambda text, *_: text):
         # snippets are not what is measured here, and would take most of the time
         scores.add("plain BM25", plain.bm25)
@@ -318,6 +325,7 @@ def main() -> None:
     parser.add_argument(
         "--middles", nargs="+", type=Path, help="ask about the middles of long answers in these transcripts"
     )
+    parser.add_argument("--together", type=Path, metavar="TRANSCRIPTS", help="one memory of all sets and these")
     arguments = parser.parse_args()
     if arguments.middles:
         with tempfile.TemporaryDirectory() as scratch:
@@ -325,8 +333,14 @@ def main() -> None:
         return
     with open_sets(arguments) as (found, folder):
         measured = {}
+        paths = {one.name: one.indexed(folder, TOGETHER if arguments.together else one.name) for one in found}
+        if arguments.together:
+            with Memory.open(folder / f"{TOGETHER}.db") as memory:
+                memory.index([arguments.together], project="others")
         for one in found:
-            measured[one.name] = measure(one, folder, ablated=not arguments.plain)
+            measured[one.name] = measure(
+                one, paths[one.name], everywhere=arguments.together is not None, ablated=not arguments.plain
+            )
             show(one, measured[one.name])
         if measured:
             show_aims(measured)

@@ -35,6 +35,8 @@ EMPHASIS = 1.25
 """Exponent that favours few rows standing out far over many standing out slightly."""
 SURPRISE = 1.5
 """Exponent for how far the nearest row stands out beyond chance."""
+CROWD = 10
+"""Rank of the row that tells how many are near. In a memory of many subjects the rows on the question's own all stand out."""
 PRESENCE = 0.9
 """Share of a word's weight that counts for occurring at all, however often and however long the row."""
 PHRASE = 1.2
@@ -208,16 +210,24 @@ def emphasize(scores: Floats) -> Floats:
 def semantic_evidence(scores: Floats, searched: int) -> Floats:
     """Return emphasised scores, scaled by the nearest row's lead over chance; shape (n,).
 
-    The largest of n normal deviates is near √(2 ln n) (Gumbel 1958, "Statistics of Extremes"). A question that no row is about
-    also has a nearest row, and a nearer one in a larger corpus.
+    A question that no row is about also has a nearest row, and a nearer one in a larger corpus. If even the row of rank CROWD
+    is nearer than chance explains, all scores shrink until it is not: one of many near rows says little about the question.
 
     Args:
-        scores: shape (n,), from `standard_scores`, including the nearest row.
+        scores: shape (n,), from `standard_scores`, including the nearest rows.
         searched: number of rows that were searched.
     """
-    farthest = max(float(scores.max(initial=0.0)), 0.0)
-    by_chance = math.sqrt(2 * math.log(max(searched, LEAST_ROWS)))
-    return np.asarray((farthest / by_chance) ** SURPRISE * emphasize(scores))
+    nearest = np.sort(scores)[-CROWD:]
+    crowd = float(nearest.min(initial=math.inf))
+    usual = _score_by_chance(searched, max(len(nearest), 1))
+    alone = scores * (usual / crowd) if crowd > usual else scores
+    farthest = max(float(alone.max(initial=0.0)), 0.0)
+    return np.asarray((farthest / _score_by_chance(searched, 1)) ** SURPRISE * emphasize(alone))
+
+
+def _score_by_chance(searched: int, rank: int) -> float:
+    """Return the rank-th score by chance: the largest of n is near √(2 ln n) (Gumbel 1958, "Statistics of Extremes")."""
+    return math.sqrt(2 * math.log(max(searched, LEAST_ROWS) / rank))
 
 
 def rarity(weights: Sequence[float], corpus: int) -> float:

@@ -153,6 +153,33 @@ def test_scores_weigh_more_if_the_nearest_row_stands_out_beyond_chance() -> None
     assert rank.semantic_evidence(np.array([by_chance, 1.0]), 100_000)[1] < 1.0
 
 
+def test_near_rows_count_less_if_more_of_them_are_near_than_chance_explains() -> None:
+    by_chance = math.sqrt(2 * math.log(1000 / rank.CROWD))
+    others = np.zeros(rank.CROWD)
+    few = np.concatenate([[6.0, 5.0], others])
+    crowd = np.concatenate([[6.0, 5.0], others[2:] + 1.5 * by_chance, others])
+    assert rank.semantic_evidence(crowd, 1000).tolist() == pytest.approx(
+        rank.semantic_evidence(crowd / 1.5, 1000).tolist()
+    )
+    assert (rank.semantic_evidence(crowd, 1000)[:2] < rank.semantic_evidence(few, 1000)[:2] / 2).all()
+
+
+def test_rows_in_no_crowd_count_as_if_there_were_no_such_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = np.linspace(5.0, 0.0, 40)
+    found = rank.semantic_evidence(scores, 20_000).tolist()
+    monkeypatch.setattr(rank, "CROWD", len(scores))
+    assert rank.semantic_evidence(scores, 20_000).tolist() == found
+
+
+def test_a_match_by_words_ranks_before_the_nearest_row_of_a_crowd_but_not_of_a_few() -> None:
+    match = np.full((1, 30), 0.3)
+    match[0, 0] = 1.0
+    for near, first in ((1, 1), (20, 0)):
+        scores = np.concatenate([[0.0], np.full(near, 5.0), np.zeros(29 - near)])
+        given = signals(30, matches=match, weights=np.zeros(1), standard_scores=scores)
+        assert int(np.argmax(evidence(given, 0.5))) == first
+
+
 @pytest.mark.parametrize("searched", [0, 1, 2, 3])
 def test_a_corpus_of_one_row_or_none_divides_nothing_by_zero(searched: int) -> None:
     assert np.isfinite(rank.semantic_evidence(np.array([1.0]), searched)).all()

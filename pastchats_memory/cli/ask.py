@@ -3,10 +3,10 @@
 import click
 
 from pastchats_memory.cli.asking import CommandResult, ask_memory
-from pastchats_memory.cli.output import counted, table
+from pastchats_memory.cli.output import table
 from pastchats_memory.memory import Memory
 from pastchats_memory.tasks.ask import TaskAnswer
-from pastchats_memory.text.display import escape_name, one_line, quote
+from pastchats_memory.text.display import counted, escape_name, one_line, quote
 from pastchats_memory.text.excerpt import excerpt
 from pastchats_memory.views.answers.tasks import build_answer
 from pastchats_memory.views.task_text import make_task_rows

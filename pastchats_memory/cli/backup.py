@@ -7,12 +7,12 @@ import click
 
 from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, ask_memory, give_result
-from pastchats_memory.cli.output import counted, notify
+from pastchats_memory.cli.output import notify
 from pastchats_memory.config import load
 from pastchats_memory.errors import InputMissing
 from pastchats_memory.memory import Memory
 from pastchats_memory.store.backup import Counts
-from pastchats_memory.text.display import escape_path
+from pastchats_memory.text.display import counted, escape_path
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.views.answers.database import BACKUP, RESTORE, Backup, Restored
 

@@ -7,12 +7,11 @@ from typing import Any
 import click
 
 from pastchats_memory.cli.asking import CommandResult, give_result
-from pastchats_memory.cli.output import counted
 from pastchats_memory.config import exclusions, load
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.exclusion import make_pattern
 from pastchats_memory.memory import Memory
-from pastchats_memory.text.display import escape_path
+from pastchats_memory.text.display import counted, escape_path
 from pastchats_memory.views.answers.settings import EXCLUDE, Exclusion
 
 

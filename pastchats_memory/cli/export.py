@@ -7,11 +7,11 @@ import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.asking import make_command
-from pastchats_memory.cli.output import counted, echo_json, warn
+from pastchats_memory.cli.output import echo_json, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
 from pastchats_memory.tasks import TaskMemory
-from pastchats_memory.text.display import escape_path
+from pastchats_memory.text.display import counted, escape_path
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.views.document import (
     Document,

@@ -8,13 +8,13 @@ import click
 
 from pastchats_memory.cli import options, questions
 from pastchats_memory.cli.asking import CommandResult, ask_memory
-from pastchats_memory.cli.output import counted, is_terminal, table, warn
+from pastchats_memory.cli.output import is_terminal, table, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.maintenance.forget import ForgetResult
 from pastchats_memory.memory import Memory
 from pastchats_memory.model.ids import number_of
 from pastchats_memory.store.tombstones import Forgetting
-from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line
+from pastchats_memory.text.display import counted, escape_name, escape_path, format_time, one_line
 from pastchats_memory.views.answers.forgetting import (
     ForgetForgottenBody,
     ForgetFoundBody,

@@ -17,12 +17,12 @@ import orjson
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.asking import make_command
-from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, notify, table
+from pastchats_memory.cli.output import emit_json, hanging, is_terminal, notify, table
 from pastchats_memory.config import Config, from_home, load, own_places
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.ingest import no_news
 from pastchats_memory.store.sources import EMPTY
-from pastchats_memory.text.display import escape_name, escape_path, one_line
+from pastchats_memory.text.display import counted, escape_name, escape_path, one_line
 from pastchats_memory.text.groups import group_by_key
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ import click
 
 from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, ask_memory
-from pastchats_memory.cli.output import counted, notify
+from pastchats_memory.cli.output import notify
 from pastchats_memory.cli.questions import ask_for
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.fields import OUTCOMES
 from pastchats_memory.memory import Memory, questions
-from pastchats_memory.text.display import escape_name, one_line
+from pastchats_memory.text.display import counted, escape_name, one_line
 from pastchats_memory.views.answers.search import JudgeBody
 from pastchats_memory.views.text import render_judgement, render_sheets
 from pastchats_memory.views.to_json import to_json

@@ -124,13 +124,6 @@ def interrupt_in_order() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def configuration() -> Config:
-    """Return the effective configuration, and print its warnings on stderr. Raises UsageFault."""
-    config = load()
-    warn(config.warnings)
-    return config
-
-
 def open_memory(db: str | None, *, create: bool = False, **flags: object) -> Memory:
     """Open the memory that flags, environment, files or defaults name, and print notices on stderr.
 

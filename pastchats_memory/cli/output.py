@@ -151,11 +151,6 @@ def ending(text: str, columns: int) -> str:
     return text if len(text) <= columns else f"…{text[1 - columns :]}"
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: `1 turn`, `1,200 turns`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 @contextmanager
 def bar(unit: str, doing: str, stopped: Callable[[], str] | None = None) -> Iterator[Callable[[Progress], None]]:
     """Show a bar with rate and time left on a terminal, nothing elsewhere, and what is left after Ctrl-C (`stopped`)."""

@@ -4,10 +4,11 @@ import click
 
 from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, ask_memory
-from pastchats_memory.cli.output import bar, counted
+from pastchats_memory.cli.output import bar
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.maintenance.redact_stored import RedactReport, build_report
 from pastchats_memory.memory import Memory
+from pastchats_memory.text.display import counted
 from pastchats_memory.views.answers.database import RedactBody
 from pastchats_memory.views.to_json import to_json
 

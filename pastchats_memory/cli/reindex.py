@@ -4,11 +4,12 @@ import click
 
 from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, ask_memory
-from pastchats_memory.cli.output import bar, counted
+from pastchats_memory.cli.output import bar
 from pastchats_memory.episodes.derive import Derived
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
 from pastchats_memory.store.vectors.reindex import ReindexReport
+from pastchats_memory.text.display import counted
 from pastchats_memory.views.to_json import to_json
 
 

@@ -14,7 +14,7 @@ from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.asking import make_command
 from pastchats_memory.cli.index import index_with_progress
 from pastchats_memory.cli.judge import describe_labels
-from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, notify, warn
+from pastchats_memory.cli.output import emit_json, hanging, is_terminal, notify, warn
 from pastchats_memory.config import Config, from_home, load, state_folder
 from pastchats_memory.episodes.judges import AGENTS
 from pastchats_memory.errors import MemoryFault
@@ -27,7 +27,7 @@ from pastchats_memory.hooks.state import encode_path
 from pastchats_memory.memory import Memory
 from pastchats_memory.memory.indexing import find_readable_histories, list_sources, survey_histories
 from pastchats_memory.model.episodes import RecallBlock, RecallEntry
-from pastchats_memory.text.display import escape_path, one_line, sanitise
+from pastchats_memory.text.display import counted, escape_path, one_line, sanitise
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.text.topics import measure_topic
 from pastchats_memory.views.answers.settings import SetupBody, SetupStep

@@ -6,11 +6,10 @@ import click
 
 from pastchats_memory.cli import questions
 from pastchats_memory.cli.asking import CommandResult, ask_memory
-from pastchats_memory.cli.output import counted
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
 from pastchats_memory.tasks.similarity import MIN_PAIR_SCORE, DuplicateCluster, SimilarTask
-from pastchats_memory.text.display import escape_name
+from pastchats_memory.text.display import counted, escape_name
 from pastchats_memory.views.answers.tasks import DUPLICATES, FIND_DUPLICATES, SIMILAR
 from pastchats_memory.views.task_text import render_guide, render_near
 

@@ -6,14 +6,14 @@ import click
 
 from pastchats_memory.cli import DONE, options
 from pastchats_memory.cli.asking import CommandResult, give_result, list_found, make_command
-from pastchats_memory.cli.output import counted, echo_json, emit_json, table
+from pastchats_memory.cli.output import echo_json, emit_json, table
 from pastchats_memory.config import from_home, load
 from pastchats_memory.errors import InputMissing, UsageFault
 from pastchats_memory.formats.base.source import NotText, SourceFile
 from pastchats_memory.formats.registry import FormatReport, detect_format, report_formats
 from pastchats_memory.ingest.overview import SourceReport
 from pastchats_memory.memory.indexing import find_environment, find_histories, list_sources
-from pastchats_memory.text.display import escape_name, escape_path
+from pastchats_memory.text.display import counted, escape_name, escape_path
 from pastchats_memory.views.answers.sources import FORMATS, SOURCES
 
 SHOWN = 10

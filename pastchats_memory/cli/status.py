@@ -5,11 +5,11 @@ from textwrap import indent
 import click
 
 from pastchats_memory.cli.asking import CommandResult, ask_memory
-from pastchats_memory.cli.output import counted, hanging
+from pastchats_memory.cli.output import hanging
 from pastchats_memory.config import from_home
 from pastchats_memory.maintenance.health import Status
 from pastchats_memory.memory import Memory
-from pastchats_memory.text.display import format_time, sanitise
+from pastchats_memory.text.display import counted, format_time, sanitise
 from pastchats_memory.views.answers.database import STATUS
 from pastchats_memory.views.recalled import render_log, render_weeks
 from pastchats_memory.views.to_json import to_json

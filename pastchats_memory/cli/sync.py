@@ -12,9 +12,9 @@ import click
 
 from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, ask_memory
-from pastchats_memory.cli.output import bar, counted, is_terminal, table
+from pastchats_memory.cli.output import bar, is_terminal, table
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.text.display import escape_name, escape_path
+from pastchats_memory.text.display import counted, escape_name, escape_path
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.views.to_json import to_json
 

@@ -11,7 +11,7 @@ import click
 from pastchats_memory.cli import DONE, NOTHING, options, reindex
 from pastchats_memory.cli.asking import CommandResult, ask_memory, list_examples, make_command
 from pastchats_memory.cli.export import put_out
-from pastchats_memory.cli.output import counted, emit_json, is_terminal, notify, table, warn
+from pastchats_memory.cli.output import emit_json, is_terminal, notify, table, warn
 from pastchats_memory.cli.questions import ask_for
 from pastchats_memory.errors import InputMissing, UsageFault
 from pastchats_memory.memory import Memory, questions
@@ -19,7 +19,7 @@ from pastchats_memory.memory.projects import find_current_project, resolve_proje
 from pastchats_memory.model import TYPES, StoredTask
 from pastchats_memory.tasks.edit import Change
 from pastchats_memory.text.dates import parse_time
-from pastchats_memory.text.display import escape_name, sanitise
+from pastchats_memory.text.display import counted, escape_name, sanitise
 from pastchats_memory.views.answers.search import build_search
 from pastchats_memory.views.answers.tasks import TaskBody
 from pastchats_memory.views.task_text import make_hit_rows, make_task_rows, render_task

@@ -8,12 +8,12 @@ import orjson
 
 from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, ask_memory, give_result, list_examples
-from pastchats_memory.cli.output import bar, counted, table
+from pastchats_memory.cli.output import bar, table
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
 from pastchats_memory.team.report import PushPreview, SharePreview, TeamStatus
-from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line
+from pastchats_memory.text.display import counted, escape_name, escape_path, format_time, one_line
 from pastchats_memory.views.answers.team import TeamInitBody, TeamShareBody, TeamWithdrawBody
 from pastchats_memory.views.to_json import to_json
 

@@ -5,8 +5,9 @@ import sys
 import click
 
 from pastchats_memory.cli import options
-from pastchats_memory.cli.output import counted, hanging, is_terminal, notify
+from pastchats_memory.cli.output import hanging, is_terminal, notify
 from pastchats_memory.config import from_home, load
+from pastchats_memory.text.display import counted
 
 TURNS = 500
 

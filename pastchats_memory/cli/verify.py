@@ -4,10 +4,10 @@ import click
 
 from pastchats_memory.cli import options, questions
 from pastchats_memory.cli.asking import CommandResult, ask_memory
-from pastchats_memory.cli.output import bar, counted, ending, table, width
+from pastchats_memory.cli.output import bar, ending, table, width
 from pastchats_memory.episodes.cite import BrokenCitation, Verified
 from pastchats_memory.memory import Memory
-from pastchats_memory.text.display import escape_name, escape_path
+from pastchats_memory.text.display import counted, escape_name, escape_path
 from pastchats_memory.views.to_json import to_json
 
 MOST_SHOWN = 20

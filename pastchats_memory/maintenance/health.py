@@ -22,6 +22,7 @@ from pastchats_memory.store.recover import Recovered
 from pastchats_memory.store.tasks import TaskTexts
 from pastchats_memory.store.token_use import TokenUse
 from pastchats_memory.store.vectors import vec0
+from pastchats_memory.text.display import counted
 from pastchats_memory.text.encoding import utf8
 
 REPAIR = "Run `pastchats-memory doctor --yes`: it recovers what it can into a new database and keeps the damaged one."
@@ -259,7 +260,7 @@ def _check_sources(database: Database) -> HealthCheck:
     paths = checks.source_paths(database)
     gone = _count_gone(paths)
     rest = f", {gone} no longer there; their turns stay in the memory" if gone else ", all there"
-    return HealthCheck("sources", is_well=True, detail=f"{len(paths)} file{'' if len(paths) == 1 else 's'}{rest}")
+    return HealthCheck("sources", is_well=True, detail=f"{counted(len(paths), 'file')}{rest}")
 
 
 def _count_gone(paths: Iterable[str]) -> int:

@@ -150,10 +150,10 @@ def format_priority(number: int | None) -> str:
     return "" if number is None else f"P{number}"
 
 
-def format_count(number: int, noun: str) -> str:
+def counted(number: int, noun: str) -> str:
     """Write a number with its noun.
 
-    >>> format_count(1200, "turn")
+    >>> counted(1200, "turn")
     '1,200 turns'
     """
     return f"{number:,} {noun if number == 1 else f'{noun}s'}"

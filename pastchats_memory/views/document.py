@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pastchats_memory.episodes.conversation import StoredConversation, StoredEpisode
 from pastchats_memory.model import Hit, Item
 from pastchats_memory.text.data_file import read_text
-from pastchats_memory.text.display import escape_name, format_time, one_line, remove_controls
+from pastchats_memory.text.display import counted, escape_name, format_time, one_line, remove_controls
 from pastchats_memory.text.excerpt import excerpt
 from pastchats_memory.views.page_markdown import quote_markdown, quote_output, render_html
 from pastchats_memory.views.text import format_citation, note_citation, render_outcome
@@ -117,7 +117,7 @@ def document_of_hits(query: str, hits: Sequence[Hit], outcomes: Mapping[str, str
         for facts in [tuple(filter(None, (format_time(hit.timestamp), f"id {hit.id}")))]
     )
     title = one_line(excerpt(query, {}, TITLE_WIDTH)) or "Conversation"
-    return Document(title, (f"{len(sections)} result{'' if len(sections) == 1 else 's'}",), sections)
+    return Document(title, (counted(len(sections), "result"),), sections)
 
 
 # --- Markdown ---------------------------------------------------------------------------------------------------------

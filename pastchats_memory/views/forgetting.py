@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pastchats_memory.maintenance.forget import ForgetResult
 from pastchats_memory.store.mentions import Mention
 from pastchats_memory.store.tombstones import Forgetting
-from pastchats_memory.text.display import format_count, one_line
+from pastchats_memory.text.display import counted, one_line
 
 MAX_NAMED = 10
 """Most rows or ids that a warning names."""
@@ -14,7 +14,7 @@ MAX_NAMED = 10
 def describe_rows(of: ForgetResult | Forgetting) -> str:
     """Say how many rows of each kind there are: `3 turns, 1 task`."""
     kinds = ((of.turns, "turn"), (of.tasks, "task"), (of.comments, "comment"), (of.attachments, "attachment"))
-    return ", ".join(format_count(number, kind) for number, kind in kinds if number) or "nothing"
+    return ", ".join(counted(number, kind) for number, kind in kinds if number) or "nothing"
 
 
 def describe_criteria(one: Forgetting) -> str:
@@ -30,7 +30,7 @@ def describe_other_rows(found: ForgetResult) -> list[str]:
         more = f" and {len(found.missing) - MAX_NAMED:,} more" if len(found.missing) > MAX_NAMED else ""
         warnings.append(f"there is no {', '.join(found.missing[:MAX_NAMED])}{more}")
     if found.private:
-        rows = format_count(found.private, "row")
+        rows = counted(found.private, "row")
         warnings.append(f"{rows} of private projects stay: forget from inside them, or name the project")
     return warnings
 

@@ -7,7 +7,7 @@ from itertools import groupby
 from pastchats_memory.config import from_home
 from pastchats_memory.episodes.history import Digest, DigestLine, Timeline
 from pastchats_memory.model.episodes import Attempt
-from pastchats_memory.text.display import escape_name, format_time
+from pastchats_memory.text.display import counted, escape_name, format_time
 from pastchats_memory.views.text import render_attempt_lines
 from pastchats_memory.views.token_use import describe_agents, render_token_table
 
@@ -31,7 +31,7 @@ def render_timeline(timeline: Timeline) -> str:
         for one in group:
             number = sum(one.outcomes.values())
             span = f", until {format_time(one.until)[DAY + 1 :] or one.day}" if number > 1 else ""
-            prompts = f"{number} prompt{'' if number == 1 else 's'}{span}: {_describe_outcomes(one.outcomes)}"
+            prompts = f"{counted(number, 'prompt')}{span}: {_describe_outcomes(one.outcomes)}"
             attempt, source = _render_attempt(one.first, one.title)
             parts.append(f"{attempt}\n  {prompts}\n{source}\n")
     return "".join(parts)
@@ -42,7 +42,7 @@ def render_digest(digest: Digest) -> str:
     total = sum(digest.outcomes.values())
     parts = [f"# Digest: {_describe_span(digest.since, digest.until)}\n"]
     if total:
-        parts.append(f"\n{total:,} prompt{'' if total == 1 else 's'}: {_describe_outcomes(digest.outcomes)}\n")
+        parts.append(f"\n{counted(total, 'prompt')}: {_describe_outcomes(digest.outcomes)}\n")
     for section, lines in groupby(digest.lines, key=lambda line: line.section):
         parts.append(f"\n## {HEADINGS[section]}\n")
         for project, group in groupby(lines, key=lambda line: line.project):

@@ -254,11 +254,16 @@ def read_items(
 
 def texts_of(content: object) -> str:
     """Return the visible text of a message's content: a string, or the text blocks and documents of a list as paragraphs."""
+    return "\n\n".join(text_blocks(content))
+
+
+def text_blocks(content: object) -> list[str]:
+    """Return the visible text blocks of a message's content, then its documents; a string is one block."""
     if isinstance(content, str):
-        return content
+        return [content]
     blocks = objects_of(content)
     texts = [text for block in blocks if block.get("type") == "text" and (text := text_of(block.get("text")))]
-    return "\n\n".join([*texts, *documents_of(content)])
+    return texts + documents_of(content)
 
 
 def documents_of(content: object) -> list[str]:

@@ -6,6 +6,7 @@ but the message of a command for the agent. Several words are a person's in any 
 
 from pastchats_memory.formats.agents.claude_code import records
 from pastchats_memory.formats.agents.claude_code.dialect import CAVEAT, OUTPUTS
+from pastchats_memory.formats.base.session import text_blocks
 from pastchats_memory.formats.base.values import Json, mapping_of, text_of
 
 NAME_FIRST = "<command-name>"
@@ -31,7 +32,7 @@ class LocalCommands:
 
     def add(self, record: Json, utterance: records.RecordedPrompt, position: int) -> None:
         """Add the next user or assistant record of the file."""
-        text = "\n".join(records.text_blocks(mapping_of(record.get("message")).get("content"))).lstrip()
+        text = "\n".join(text_blocks(mapping_of(record.get("message")).get("content"))).lstrip()
         is_below = bool(self._caveat) and records.parent_uuid(record) == self._caveat.strip(NAMELESS)
         is_caveat = text.startswith(CAVEATS) and not utterance.is_human
         is_marked = record.get("isMeta") is True or record.get("turnCompanion") is True  # as what a command stands for

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from pastchats_memory.formats.agents.claude_code import records
+from pastchats_memory.formats.base.session import text_blocks
 from pastchats_memory.formats.base.values import Json, mapping_of
 
 NOWHERE = -1
@@ -78,12 +79,12 @@ class PromptQueue:
     def _add_operation(self, record: Json, position: int, line: int) -> None:
         content, is_delivered = record.get("content"), record.get("reason") in records.DELIVERED
         match record.get("operation"):
-            case "enqueue" if records.text_blocks(content):
+            case "enqueue" if text_blocks(content):
                 self._waiting.append(QueuedPrompt(record, line))
             case "dequeue" if is_delivered:
                 self._dequeues.append(position)
             case "remove":
-                named = QueuedPrompt(record, line) if records.text_blocks(content) else None
+                named = QueuedPrompt(record, line) if text_blocks(content) else None
                 prompt = self._take_equal(content) or named or self._take_oldest()
                 if is_delivered:
                     self._deliver(prompt, position)

@@ -10,7 +10,15 @@ from pastchats_memory.formats.agents.claude_code.first_pass import FirstPass, an
 from pastchats_memory.formats.agents.claude_code.grown import check_appended_records, key_of
 from pastchats_memory.formats.base.dialect import read_spellings
 from pastchats_memory.formats.base.format import CERTAIN
-from pastchats_memory.formats.base.session import BadRecord, Position, Row, SessionBuilder, SessionInfo, read_items
+from pastchats_memory.formats.base.session import (
+    BadRecord,
+    Position,
+    Row,
+    SessionBuilder,
+    SessionInfo,
+    read_items,
+    text_blocks,
+)
 from pastchats_memory.formats.base.source import Places, Record, Records, SourceFile
 from pastchats_memory.formats.base.tools import ToolCall, ToolResult, call_from_json, call_to_json, parse_result
 from pastchats_memory.formats.base.turns import PendingTurn, Tokens, read_tokens
@@ -238,7 +246,7 @@ class _SessionReader:
                 self.builder.queue.flag("api_error")
             return
         if until is None or position <= until:
-            texts = [text for text in records.text_blocks(content) if text.strip() not in ("", records.NO_TEXT)]
+            texts = [text for text in text_blocks(content) if text.strip() not in ("", records.NO_TEXT)]
             self._add_answer(record, line, texts, position, position if until is None else until)
             for block in objects_of(content):
                 if block.get("type") == "tool_use":

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pastchats_memory.formats.agents.claude_code.dialect import parse_prompt
 from pastchats_memory.formats.base.dialect import UserText
-from pastchats_memory.formats.base.session import documents_of
+from pastchats_memory.formats.base.session import text_blocks, texts_of
 from pastchats_memory.formats.base.tags import REMINDERS, is_tagged, opening_of, span, split_tags, without_spans
 from pastchats_memory.formats.base.tools import cut_middle
 from pastchats_memory.formats.base.values import Json, mapping_of, objects_of, text_of
@@ -105,7 +105,7 @@ def _classify(record: Json, texts: list[str], content: object) -> RecordedPrompt
 def parse_team_record(record: Json) -> str:
     """Return what other agents of a team ask in a user record, else ""."""
     content = mapping_of(record.get("message")).get("content")
-    return _parse_messages("\n\n".join(text_blocks(content)), _TEAMMATE) if record.get("type") == "user" else ""
+    return _parse_messages(texts_of(content), _TEAMMATE) if record.get("type") == "user" else ""
 
 
 def _parse_plan_or_result(record: Json, parts: list[UserText], text: str) -> RecordedPrompt | None:
@@ -191,7 +191,7 @@ def parse_attachment(record: Json) -> RecordedPrompt:
     has_origin = mapping_of(attachment.get("origin")).get("kind") not in (None, UNCLASSIFIED)
     is_prompt = has_origin or attachment.get("humanTurn") is True or attachment.get("commandMode") == PROMPT
     parts = _parse_texts(attachment, attachment.get("prompt"))
-    text = "\n\n".join(text_blocks(attachment.get("prompt")))
+    text = texts_of(attachment.get("prompt"))
     if made := _parse_plan_or_result(attachment, parts, text):
         return made
     if attachment.get("type") != "queued_command" or not is_prompt or _is_from_client(attachment, parts):
@@ -204,15 +204,6 @@ def parse_local_command(record: Json) -> RecordedPrompt:
     utterance = _merge_prompts(_parse_texts(record, record.get("content")), ())
     is_prompt = record.get("subtype") == "local_command" and utterance.origin == "prompt"
     return utterance if is_prompt and len(utterance.text.split()) > SEVERAL else RecordedPrompt("nobody")
-
-
-def text_blocks(content: object) -> list[str]:
-    """Return the visible text blocks of a message's content, then its documents; a string is one block."""
-    if isinstance(content, str):
-        return [content]
-    blocks = objects_of(content)
-    texts = [text for block in blocks if block.get("type") == "text" and (text := text_of(block.get("text")))]
-    return texts + documents_of(content)
 
 
 def block_types(content: object) -> set[str]:

@@ -24,6 +24,7 @@ _TITLE = re.compile(r"\s*#\s+(?:[^\w\s]{1,8}\s*)?Copilot CLI Session\s*$", re.MU
 _FACT = re.compile(r"> - \*\*(Session ID|Started):\*\* `?([^`\n]{1,100}?)`?\s*\Z")
 _SINCE = re.compile(r"<sub>\W{0,8}(?:(\d{1,4})h )?(?:(\d{1,4})m )?(\d{1,6})s</sub>\s*\Z")
 _HEADING = re.compile(r"###\s+(?P<sign>[^\w\s`]{1,8}\s+)?(?:`(?P<tool>[^`\n]{1,100})`|(?P<who>\w[\w ]{0,40}))\s*\Z")
+_SPEAKERS = {"User": "user", "Copilot": "assistant"}
 _RULE = "---"
 _FAILED = "❌"
 _FENCE = "```"
@@ -84,7 +85,7 @@ class SharedSession(MarkdownDialogue[_Section]):
             rules = (at for at in range(following - 1, place, -1) if lines[at].strip() == _RULE and not code[at])
             time = iso_utc((datetime.fromisoformat(started) + since).isoformat()) if started else None
             yield _Section(
-                name=heading["tool"] or heading["who"],
+                name=heading["tool"] or _SPEAKERS.get(heading["who"], ""),
                 line=place + 3,
                 text="\n".join(lines[place + 3 : next(rules, following)]),
                 time=to_the_minute(time),
@@ -94,15 +95,12 @@ class SharedSession(MarkdownDialogue[_Section]):
 
     def add_section(self, section: _Section) -> None:
         """Add a message, or a call with its result."""
-        at = Position(section.line, section.time)
         if section.is_tool:
             called, output = _share_call(section)
             self.builder.add_call("", section.name, called)
-            self.builder.add_result("", output, at)
-        elif section.name == "User":
-            self.builder.add_prompt(section.text, at)
-        elif section.name == "Copilot":
-            self.builder.add_answer(section.text, at)
+            self.builder.add_result("", output, Position(section.line, section.time))
+        else:
+            super().add_section(section)
 
 
 def _share_call(section: _Section) -> tuple[object, ToolResult]:

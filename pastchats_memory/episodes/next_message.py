@@ -31,15 +31,14 @@ def reports_trouble(message: str) -> bool:
 
 
 def _has_trouble(text: str) -> bool:
-    single = _read_set("words")
-    return not single.isdisjoint(WORD.findall(text.replace("’", "'"))) or any(
+    return not _read_words().isdisjoint(WORD.findall(text.replace("’", "'"))) or any(
         part in text for part in read_parts(__file__, "reply_words.txt", "parts")
     )
 
 
 @cache
-def _read_set(name: str) -> frozenset[str]:
-    return frozenset(read_words(__file__, "reply_words.txt")[name].split())
+def _read_words() -> frozenset[str]:
+    return frozenset(read_words(__file__, "reply_words.txt")["words"].split())
 
 
 def turns_to_another_thing(message: str) -> bool:

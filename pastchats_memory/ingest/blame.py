@@ -108,15 +108,11 @@ def _list_inside(whole: str, project: str, folder: str | None) -> list[str]:
     return _list_below(whole, project) or [whole.removeprefix(f"{folder}/") if folder else whole]
 
 
-def _name_file(turn: Item) -> str:
-    return cited_place(turn).path
-
-
 class EditView(View):
     """The turn whose calls changed the file."""
 
     id: Annotated[TurnId, At("shown_id")]
-    source_path: Annotated[str, At("", _name_file)]
+    source_path: Annotated[str, At("", lambda turn: cited_place(turn).path)]
     source_line: Line
     citation: Cited
 

@@ -31,23 +31,17 @@ def remember(folder: Path, session: str, ids: frozenset[str]) -> None:
     write_atomic(file, json.dumps(sorted(ids)).encode(), is_durable=False)  # a lost one costs a repeated block
 
 
-def claim(folder: Path, session: str, key: str) -> bool:
-    """Return whether this is the first claim of a key in a session."""
-    file = _file(folder, session).with_suffix(f".{key}")
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    try:
-        file.touch(mode=0o600, exist_ok=False)
-    except FileExistsError:
-        return False
-    return True
-
-
 def claim_once(folder: Path | None, session: str | None, key: str) -> bool:
     """Return whether a session gets something for the first time, as far as that can be known: better twice than never."""
     if folder is None or session is None:
         return True
+    file = _file(folder, session).with_suffix(f".{key}")
     with suppress(OSError):
-        return claim(folder, session, key)
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        file.touch(mode=0o600, exist_ok=False)
+    except OSError as fault:
+        return not isinstance(fault, FileExistsError)
     return True
 
 

@@ -123,7 +123,9 @@ def respond(
     if action in ("greet", "compact", "index"):
         _request_index(find_state(database), agent.name, database, received.transcript)
     if state is not None and (action == "compact" or received.source == "compact"):
-        _note_compaction(find_state(database), received.session)
+        from pastchats_memory.hooks.session import note_compaction
+
+        note_compaction(find_state(database), received.session)
     elif action == "recall" and state is not None and is_any_waiting(state):
         from pastchats_memory.hooks import background
 
@@ -168,15 +170,6 @@ def _is_answered(action: str, received: HookEvent) -> bool:
 def _briefs(agent: HookDialect, action: str, received: HookEvent) -> bool:
     """Check whether a call starts a subagent, which has nothing but its prompt."""
     return action in ("warn", "brief") and received.tool in agent.subagents
-
-
-def _note_compaction(folder: Path | None, session_id: str | None) -> None:
-    """Remember that the session no longer has in its context what it saw."""
-    from pastchats_memory.hooks.session import note_compaction
-
-    if folder is not None and session_id:
-        with suppress(OSError):
-            note_compaction(folder, session_id)
 
 
 def _find_database(arguments: list[str]) -> str | None:

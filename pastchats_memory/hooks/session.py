@@ -45,11 +45,13 @@ def claim_once(folder: Path | None, session: str | None, key: str) -> bool:
     return True
 
 
-def note_compaction(folder: Path, session: str) -> None:
-    """Remember that the context of a session is compacted now."""
-    file = _file(folder, session).with_suffix(".compacted")
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    file.touch(mode=0o600)
+def note_compaction(folder: Path | None, session: str | None) -> None:
+    """Remember, if that can be done, that a session no longer has in its context what it saw."""
+    if folder is not None and session:
+        with suppress(OSError):
+            file = _file(folder, session).with_suffix(".compacted")
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            file.touch(mode=0o600)
 
 
 def compacted_at(folder: Path, session: str) -> str:

@@ -5,7 +5,7 @@ Functions raise MemoryFault if the memory cannot be read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,9 +16,8 @@ from pastchats_memory.model import Item, Place, Turn
 from pastchats_memory.redact import redact, redact_json, redact_path
 from pastchats_memory.store import turns
 from pastchats_memory.store.tombstones import Tombstones
-from pastchats_memory.text.clean import clean_turn
+from pastchats_memory.text.clean import clean_own_words
 from pastchats_memory.text.encoding import utf8
-from pastchats_memory.text.recall_block import strip_recall_blocks
 
 if TYPE_CHECKING:
     from pastchats_memory.config import Config
@@ -76,17 +75,10 @@ def _read_turns(path: Path, format_: Format, session: str) -> Sequence[Turn]:
         if path.stat().st_size > LARGEST:
             return ()
         rows = format_.read(SourceFile(path, named=True))
-        return [turn for turn in _clean_turns(rows) if turn.conversation_id == session]
+        found = (clean_own_words(row) for row in rows if isinstance(row, Turn))
+        return [turn for turn in found if turn and turn.conversation_id == session]
     except (NotText, OSError):
         return ()
-
-
-def _clean_turns(rows: Iterator[object]) -> Iterator[Turn]:
-    for row in rows:
-        turn = clean_turn(row) if isinstance(row, Turn) else None
-        content = strip_recall_blocks(turn.content) if turn else ""
-        if turn and content:
-            yield turn._replace(content=content)
 
 
 def _make_item(turn: Turn, index: int, project: str, path: str, stored: Item | None) -> Item:

@@ -10,7 +10,6 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.project import is_opted_out, project_at
 from pastchats_memory.ingest.identity import Identities, digest, is_unique
 from pastchats_memory.ingest.options import ALL_FILES, FileFilter
-from pastchats_memory.ingest.read import clean
 from pastchats_memory.ingest.turn_rows import build_row
 from pastchats_memory.model import Turn
 from pastchats_memory.redact.rules_version import rules_version
@@ -18,6 +17,7 @@ from pastchats_memory.store import live_events, redactions, sources, vectors
 from pastchats_memory.store import turns as corpus
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.live_events import LIVE
+from pastchats_memory.text.clean import clean_own_words
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.text.timestamps import iso_utc
 
@@ -48,7 +48,7 @@ def make_live_turn(
         cwd=cwd,
         kind="answer" if role.strip().lower() == "assistant" else "prompt",
     )
-    understood = clean(turn)
+    understood = clean_own_words(turn)
     if understood is None or not role.strip():
         raise UsageFault(
             "there is nothing to store", "Give a role and the words that were said; a recalled block alone is not kept."

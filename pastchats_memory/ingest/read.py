@@ -10,8 +10,8 @@ from pastchats_memory.ingest.open_file import OpenFile
 from pastchats_memory.ingest.options import IndexOptions
 from pastchats_memory.ingest.task_rows import find_fault
 from pastchats_memory.model import Task, Turn, Unreadable
-from pastchats_memory.text.clean import clean_turn
-from pastchats_memory.text.recall_block import JUDGE_MARK, strip_recall_blocks
+from pastchats_memory.text.clean import clean_own_words
+from pastchats_memory.text.recall_block import JUDGE_MARK
 
 
 def read_turns(source: SourceFile, format_: Format, file: OpenFile, options: IndexOptions) -> Iterator[Turn]:
@@ -32,7 +32,7 @@ def read_turns(source: SourceFile, format_: Format, file: OpenFile, options: Ind
                     file.is_opted_out = True
                 case Task():
                     file.tasks.append(item)
-                case Turn() if (turn := clean(item)) is not None:
+                case Turn() if (turn := clean_own_words(item)) is not None:
                     yield turn
     except OSError as fault:
         file.is_cut_short = True
@@ -42,13 +42,6 @@ def read_turns(source: SourceFile, format_: Format, file: OpenFile, options: Ind
 def begins_judging(turn: Turn) -> bool:
     """Check whether a turn is our own question to a judge, with which its conversation begins."""
     return turn.role == "user" and turn.content.lstrip().startswith(JUDGE_MARK)
-
-
-def clean(turn: Turn) -> Turn | None:
-    """Return the turn clean and without our own recall blocks, or None if nothing else is left."""
-    cleaned = clean_turn(turn)
-    content = strip_recall_blocks(cleaned.content) if cleaned else ""
-    return cleaned._replace(content=content) if cleaned and content else None
 
 
 def is_wanted(turn: Turn, project: str, options: IndexOptions) -> bool:

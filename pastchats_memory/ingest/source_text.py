@@ -4,9 +4,9 @@ from pastchats_memory.episodes.recorded_edits import read_source
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.stored_path import resolve_path
 from pastchats_memory.formats.base.source import NotText
-from pastchats_memory.ingest.read import clean
 from pastchats_memory.model import Item, Turn
 from pastchats_memory.redact import redact
+from pastchats_memory.text.clean import clean_own_words
 from pastchats_memory.text.stored_text import LONGEST_TEXT, limit_text, name_media
 
 
@@ -23,7 +23,7 @@ def read_whole_text(item: Item) -> str | None:
 
 
 def _matching_text(found: Turn, item: Item) -> str | None:
-    if len(found.content) <= LONGEST_TEXT or (turn := clean(found)) is None:
+    if len(found.content) <= LONGEST_TEXT or (turn := clean_own_words(found)) is None:
         return None
     text = name_media(turn.content)
     return redact(text).text if redact(limit_text(text)[0]).text == item.content else None

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 
 from pastchats_memory.model import Turn
+from pastchats_memory.text.recall_block import strip_recall_blocks
 
 IMAGE = "[image]"
 """Stands for a picture, and for a prompt that has only pictures."""
@@ -38,6 +39,13 @@ def clean_turn(turn: Turn) -> Turn | None:
         cwd=_optional(turn.cwd),
         metadata={clean(key): clean_value(value) for key, value in turn.metadata.items()},
     )
+
+
+def clean_own_words(turn: Turn) -> Turn | None:
+    """Return the turn as `clean_turn` does, without our own recall blocks, or None if nothing else is left."""
+    cleaned = clean_turn(turn)
+    content = strip_recall_blocks(cleaned.content) if cleaned else ""
+    return cleaned._replace(content=content) if cleaned and content else None
 
 
 def clean_value(value: object) -> object:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from pastchats_memory.episodes.conversation import StoredConversation, StoredEpisode
 from pastchats_memory.model import Hit, Item
+from pastchats_memory.search.hits import cited_place
 from pastchats_memory.text.data_file import read_text
 from pastchats_memory.text.display import counted, escape_name, format_time, one_line, remove_controls
 from pastchats_memory.text.excerpt import excerpt
@@ -89,8 +90,7 @@ def _section_of_episode(number: int, episode: StoredEpisode) -> DocumentSection:
 
 def _part_of_turn(item: Item) -> DocumentPart:
     tools, branch = item.metadata.get("tools"), str(item.metadata.get("branch", "main"))
-    place = item.places[0] if item.places else None
-    line = f":{place.line}" if place and place.line else ""
+    line = f":{item.source_line}" if item.source_line else ""
     note = note_citation(item.citation)
     facts = (format_time(item.timestamp), f"id {item.id}", "" if branch == "main" else branch)
     return DocumentPart(
@@ -98,7 +98,7 @@ def _part_of_turn(item: Item) -> DocumentPart:
         tuple(filter(None, facts)),
         item.content,
         tuple(map(str, tools if isinstance(tools, list) else ())),
-        f"{place.path if place else item.source_path}{line}" + (f" ({note})" if note else ""),
+        f"{cited_place(item).path}{line}" + (f" ({note})" if note else ""),
         item.role == "tool" or branch != "main",
     )
 

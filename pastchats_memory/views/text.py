@@ -389,8 +389,7 @@ def render_item(item: Item, content: str) -> str:
     when = format_time(item.timestamp)
     by = name_author(item)
     title = " · ".join(part for part in (escape_name(item.role), escape_name(item.project), by, when) if part)
-    place = item.places[0] if item.places else None
-    line = f":{place.line}" if place and place.line else ""
+    line = f":{item.source_line}" if item.source_line else ""
     note = note_citation(item.citation)
     turn = f"(turn {item.turn_index}{'; ' if note else ''}{note})"
     return f"{title}\n{quote(content)}\nSource: {escape_name(item.source_path)}{line} {turn} · id {escape_name(item.shown_id)}\n"

@@ -679,8 +679,11 @@ def _list_first(
 
 
 def _list_answer(database: Database, embedder: Embedder, parsed: ParsedQuestion, viewpoint: Viewpoint) -> TaskAnswer:
-    if parsed.concept and not parsed.is_topic_named:
-        _read_known_name(database, parsed, parsed.concept)
+    topic = None if parsed.is_topic_named else parsed.concept
+    if topic and task_rows.is_tag(database, topic):
+        parsed.tags, parsed.concept = (*parsed.tags, topic), None
+    elif topic and parsed.relation is None and task_rows.find_epics(database, topic):
+        parsed.relation, parsed.of, parsed.concept = "part_of", topic, None
     conditions = _list_conditions(parsed)
     if parsed.relation is not None:
         others = find_named_tasks(database, embedder, parsed.of or "")
@@ -712,14 +715,6 @@ def _list_answer(database: Database, embedder: Embedder, parsed: ParsedQuestion,
     elif parsed.statuses == ("blocked",) or "blockers" in parsed.present:
         reasons = explain_wait(database, shown)
     return TaskAnswer(parsed, tuple(shown), len(ids), warnings, reasons=reasons)
-
-
-def _read_known_name(database: Database, parsed: ParsedQuestion, concept: str) -> None:
-    """Take the topic for a tag, or for an epic, if there is one of that name."""
-    if task_rows.is_tag(database, concept):
-        parsed.tags, parsed.concept = (*parsed.tags, concept), None
-    elif parsed.relation is None and task_rows.find_epics(database, concept):
-        parsed.relation, parsed.of, parsed.concept = "part_of", concept, None
 
 
 def _list_conditions(parsed: ParsedQuestion) -> list[str]:

@@ -32,8 +32,12 @@ class SchemaWriter:
         origin, args = get_origin(annotation), get_args(annotation)
         if is_view(annotation):
             return self._refer(annotation)
+        if annotation is object:
+            return {}
+        if origin is None and annotation not in SCALARS:
+            raise TypeError(f"JSON has no {annotation!r}")
         if origin is None:
-            return _write_scalar(annotation)
+            return {"type": SCALARS[annotation]}
         if origin is Annotated:
             return _annotate(self.write(args[0]), args[1:])
         if origin is Literal:
@@ -105,14 +109,6 @@ def summarise(view: type) -> str:
     """Return the title of a view, else the first paragraph of its docstring, on one line."""
     title = shape_of(view).title or view.__doc__ or ""
     return " ".join(title.partition("\n\n")[0].split())
-
-
-def _write_scalar(annotation: Any) -> Schema:
-    if annotation is object:
-        return {}
-    if annotation not in SCALARS:
-        raise TypeError(f"JSON has no {annotation!r}")
-    return {"type": SCALARS[annotation]}
 
 
 def _annotate(schema: Schema, details: Iterable[object]) -> Schema:

@@ -74,17 +74,12 @@ def _from_export(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
             yield Unreadable(str(source.path), item.line, "not a message of an export")
     info = mapping_of(mapping_of(source.outline).get("info"))
     order = session.order_of(infos)
-    data = _messages_of_export(source)
+    items = (item for item in source.elements("messages") if isinstance(item, Element))
+    data = (message for item in items if (message := _message_in(item.value, _lines_in(item))))
     if order != sorted(order):
         each = list(data)
         data = (each[place] for place in order)
     yield from session.Session(info, session.folder_of(info) or session.folder_of_answers(infos)).turns(data)
-
-
-def _messages_of_export(source: SourceFile) -> Iterator[session.StoredMessage]:
-    for item in source.elements("messages"):
-        if isinstance(item, Element) and (message := _message_in(item.value, _lines_in(item))):
-            yield message
 
 
 def _lines_in(item: Element) -> session.Lines:

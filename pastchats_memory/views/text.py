@@ -44,11 +44,7 @@ def format_citation(hit: Hit) -> str:
     """Write where a hit comes from: `path:line (turn N)` with N from 0; a task has no turn, and may be made by hand."""
     if hit.task is not None and not hit.source_path:
         return f"task {escape_name(hit.task.key)}, made by hand"
-    line = "" if hit.source_line is None else f":{hit.source_line}"
-    path = escape_name(hit.source_path)
-    notes = [f"turn {hit.turn_index}"] if hit.task is None else []
-    notes += [note] if (note := note_citation(hit.citation)) else []
-    return f"{path}{line}" + (f" ({'; '.join(notes)})" if notes else "")
+    return _render_place(hit, home="", has_turn=hit.task is None)
 
 
 def note_citation(citation: Citation | None) -> str:
@@ -190,8 +186,9 @@ def _render_entry_sources(memory: RecallEntry) -> str:
     """Cite the turn that asks, and the turn that matched if that is another one and there is room."""
     hit = memory.hit
     first = memory.question or hit
+    home = os.path.expanduser("~").rstrip("/")  # noqa: PTH111 - Path.home() raises for a user without one
     is_task = first.task is not None
-    source = format_citation(first) if is_task else _render_place(first, has_turn=not memory.is_short)
+    source = format_citation(first) if is_task else _render_place(first, home=home, has_turn=not memory.is_short)
     is_resumable = not first.author and first.conversation_id is not None and not is_task and first.type != "note"
     resume = f" · resume {escape_name(first.id)}" if is_resumable else ""
     if resume and memory.no_resume:
@@ -201,14 +198,13 @@ def _render_entry_sources(memory: RecallEntry) -> str:
         is_near = (
             hit.source_path == first.source_path and hit.source_line is not None and not note_citation(hit.citation)
         )
-        place = f"line {hit.source_line}" if is_near else _render_place(hit, has_turn=True)
+        place = f"line {hit.source_line}" if is_near else _render_place(hit, home=home, has_turn=True)
         matched = f"; matched: {place} · id {escape_name(hit.id)}"
     return f"{source} · id {escape_name(first.id)}{matched}{resume}"
 
 
-def _render_place(hit: Hit, *, has_turn: bool) -> str:
-    """Write where a turn stands as `path:line (turn N)`, with the home folder as `~`."""
-    home = os.path.expanduser("~").rstrip("/")  # noqa: PTH111 - Path.home() raises for a user without one
+def _render_place(hit: Hit, *, home: str, has_turn: bool) -> str:
+    """Write where a turn stands as `path:line (turn N)`, with a given home folder as `~`."""
     path = hit.source_path
     short = f"~{path[len(home) :]}" if home and path.startswith(f"{home}/") else path
     notes = "; ".join(filter(None, (f"turn {hit.turn_index}" if has_turn else "", note_citation(hit.citation))))

@@ -2,11 +2,15 @@
 
 import click
 
-from pastchats_memory.cli.asking import CommandResult, ask_memory
+from pastchats_memory.cli.asking import CommandResult, ask_memory, list_found
 from pastchats_memory.memory import Memory
+from pastchats_memory.model.episodes import Packet
 from pastchats_memory.text.display import escape_name
+from pastchats_memory.views.answers.listing import Listing
 from pastchats_memory.views.answers.opening import HANDOFF, WHERE
 from pastchats_memory.views.packet import render_packet
+
+UNKNOWN = "No session of this folder is known."
 
 
 @ask_memory("where")
@@ -15,13 +19,7 @@ def command(memory: Memory) -> CommandResult:
 
     An agent gets the same at the start of a session, in at most 600 bytes.
     """
-    found = memory.where()
-    return CommandResult(
-        lambda: WHERE.build([found] if found else []),
-        lambda: render_packet(found) if found else "",
-        is_found=found is not None,
-        nothing="No session of this folder is known. `pastchats-memory timeline` lists those of others.",
-    )
+    return _show(WHERE, memory.where(), f"{UNKNOWN} `pastchats-memory timeline` lists those of others.")
 
 
 @ask_memory("handoff")
@@ -31,11 +29,10 @@ def handoff(memory: Memory, id_: str | None) -> CommandResult:
 
     ID is a turn or a conversation; without it, the last session in this folder counts.
     """
-    found = memory.handoff(id_)
-    nothing = "No session of this folder is known." if id_ is None else f"There is no conversation {escape_name(id_)}."
-    return CommandResult(
-        lambda: HANDOFF.build([found] if found else []),
-        lambda: render_packet(found) if found else "",
-        is_found=found is not None,
-        nothing=nothing,
-    )
+    nothing = UNKNOWN if id_ is None else f"There is no conversation {escape_name(id_)}."
+    return _show(HANDOFF, memory.handoff(id_), nothing)
+
+
+def _show(listing: Listing[Packet], packet: Packet | None, nothing: str) -> CommandResult:
+    found = [packet] if packet else []
+    return list_found(listing, found, lambda: "".join(map(render_packet, found)), nothing)

@@ -105,4 +105,4 @@ def _list_places(report: FormatReport) -> str:
     found = [f"* {escape_path(from_home(str(place.path)))}" for place in report.files if place.exists]
     shown = found or [escape_path(from_home(str(place.path))) for place in report.files[:1]]
     others = len(report.files) - len(shown)
-    return "\n".join([*shown, *([f"and {others} other place{'s' if others > 1 else ''}"] if others else [])])
+    return "\n".join([*shown, *([f"and {counted(others, 'other place')}"] if others else [])])

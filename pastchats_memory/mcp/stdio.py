@@ -4,7 +4,6 @@ The SDK drops such lines, so that a client would wait for ever. JSON with half o
 """
 
 import json
-from types import TracebackType
 from typing import Any, Self
 
 import anyio
@@ -40,9 +39,7 @@ class _Stream:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
 

@@ -212,11 +212,9 @@ def _find_cut_block(episode: Episode) -> tuple[QuotedLine, ...]:
 def fails_to_push(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a commit or push that failed, and that no later one made up for."""
     calls = answers.list_commit_calls(episode)
-    failed = [
-        (at, row)
-        for at, row in episode.tool_results()
-        if row.kind == "error" and answers.is_commit_command(_command_of(row))
-    ]
+    is_commit = EXPRESSIONS["answers.commit_command"].search
+    errors = ((at, row) for at, row in episode.tool_results() if row.kind == "error")
+    failed = [(at, row) for at, row in errors if is_commit(f"Bash {_command_of(row)}")]
     names = ("feedback.commit_word", "feedback.git_word")
     is_wanted = any(EXPRESSIONS[name].search(episode.request) for name in names) and not answers.find_commit(episode)
     if not failed or not calls or not is_wanted or episode.is_repaired(failed[0][0]):
@@ -322,12 +320,8 @@ def fails_command(episode: Episode) -> tuple[QuotedLine, ...]:
 def gives_up(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a short last answer that begins by saying that the work could not be done."""
     text = answers.get_last_answer(episode)[1]
-    is_short = len(text) <= MAX_SHORT_ANSWER
-    return (
-        answers.find_admission(episode)
-        if is_short and answers.admits_failure(text.lstrip().partition("\n\n")[0])
-        else ()
-    )
+    is_admission = EVIDENCE["admission"].search(text.lstrip().partition("\n\n")[0][:OPENING])
+    return answers.find_admission(episode) if is_admission and len(text) <= MAX_SHORT_ANSWER else ()
 
 
 def passes_checks(episode: Episode) -> tuple[QuotedLine, ...]:
@@ -339,12 +333,11 @@ def passes_checks(episode: Episode) -> tuple[QuotedLine, ...]:
 
 def commits_on_request(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find the commit or push that was asked for. A complaint that names no commit is about the committed work."""
-    is_wanted = (
-        feedback.is_commit_request(episode)
-        and not feedback.names_commit(episode)
-        and not answers.ends_with_question(episode)
-    )
-    return answers.find_commit(episode) if is_wanted else ()
+    is_named = EXPRESSIONS["feedback.commit_word"].search
+    is_wanted = len(episode.request.split()) <= feedback.MAX_AGREEMENT_WORDS and is_named(episode.request)
+    if not is_wanted or is_named(message_opening(episode).partition("\n")[0]) or answers.ends_with_question(episode):
+        return ()
+    return answers.find_commit(episode)
 
 
 def commits_work(episode: Episode) -> tuple[QuotedLine, ...]:

@@ -92,11 +92,6 @@ def list_commit_calls(episode: Episode) -> list[tuple[int, str]]:
     return [(at, label) for at, label in episode.calls() if EXPRESSIONS["answers.commit_command"].search(label)]
 
 
-def is_commit_command(command: str) -> bool:
-    """Return whether a command commits, pushes, merges or opens a PR."""
-    return EXPRESSIONS["answers.commit_command"].search(f"Bash {command}") is not None
-
-
 @cached
 def find_commit(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a commit, push, merge or pull request that succeeded."""
@@ -235,11 +230,6 @@ def ends_with_question(episode: Episode) -> bool:
     """Return whether the last answer ends with a question other than a polite offer."""
     ending = get_last_answer(episode)[1].rstrip("*_`) \n")
     return ending.endswith(("?", "？", "吗", "呢")) and not EVIDENCE["offer_of_more"].search(ending[-OPENING:])
-
-
-def admits_failure(text: str) -> bool:
-    """Return whether the opening of a text says that something could not be done."""
-    return EVIDENCE["admission"].search(text[:OPENING]) is not None
 
 
 @cached

@@ -236,18 +236,6 @@ def asks_to_commit(episode: Episode) -> bool:
     return bool(EVIDENCE["commit_request"].search(opening) or is_wanted)
 
 
-def is_commit_request(episode: Episode) -> bool:
-    """Return whether the user asked for little else than a commit or a push."""
-    return len(episode.request.split()) <= MAX_AGREEMENT_WORDS and bool(
-        EXPRESSIONS["feedback.commit_word"].search(episode.request)
-    )
-
-
-def names_commit(episode: Episode) -> bool:
-    """Return whether the first line of the next message is about a commit or a push."""
-    return bool(EXPRESSIONS["feedback.commit_word"].search(message_opening(episode).partition("\n")[0]))
-
-
 def approves(episode: Episode) -> bool:
     """Return whether the user says yes to the answer, picks an offer of it, or has the work committed."""
     is_read_so = episode.reply is not None and episode.reply.is_approval and not ends_with_question(episode)

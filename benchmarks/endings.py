@@ -160,13 +160,18 @@ def is_held(sentence: str, block: str) -> bool:
     return any(" ".join(wanted[start : start + least]) in found for start in range(len(wanted) - least + 1))
 
 
+def split_expected(expected: str) -> list[str]:
+    """Return the sentences that say how it ended, none for a question about something else."""
+    return [] if expected == SILENCE else [sentence.strip() for sentence in expected.split("||")]
+
+
 def judge(expected: str, block: str) -> str:
     """Name what a block has of the expected sentences."""
     if not block:
         return "silent"
-    if expected == SILENCE:
+    held = [is_held(sentence, block) for sentence in split_expected(expected)]
+    if not held:
         return "answered"
-    held = [is_held(sentence, block) for sentence in expected.split(" || ")]
     return "all" if all(held) else "some" if any(held) else "none"
 
 

@@ -1,13 +1,15 @@
 """Follow a problem through its attempts, whatever their outcomes.
 
 Within a conversation, an episode belongs to the thread until a message turns to another subject. So does a later one that reports trouble and
-shares rare words, an error or a file with the thread. Other conversations of the project belong to it if they name it, or refute a part of it.
+shares rare words, an error or a file with the thread. Other conversations of the project belong to it if they name it, or refute a part of
+it. So does a later one that the same question finds, if it reports trouble or names the day of the thread.
 Every look-up uses an index and has a limit, so that a hook can afford it.
 """
 
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from itertools import takewhile
 from types import MappingProxyType
 from typing import NamedTuple
@@ -62,6 +64,8 @@ MAX_ELSEWHERE = 16
 """Messages of other conversations that are compared."""
 NAMED = 1.0
 """Worth of the rare words that name a thread."""
+RESUMED = 0.5
+"""The same for a later episode that the question finds, too, and that reports trouble."""
 BEFORE = 2
 """Episodes whose names are compared with those of the next one."""
 LIKELY, LIKELY_AFTER_THANKS = 0.45, 0.25
@@ -150,16 +154,20 @@ def build_thread(
     if first.role == "note" or first.conversation_id is None:
         return [own]
     conversation = _Conversation(database, own)
-    subject = _Subject(database, own._replace(next_message=conversation.next_message), weights)
+    subject = _Subject(database, own._replace(next_message=conversation.next_message), weights, others)
     here = [*conversation.follow_back(subject), subject.own, *conversation.follow(subject)]
     ids = [turn.id for one in here for turn in (one.item, *one.turns) if is_user_turn(turn)]
     linked = [*refutations.find_refuting(database, ids), *refutations.find_refuted(database, ids)]
     refuted = (one for item in turns.items(database, linked) if (one := _load_of_turn(database, item)))
-    elsewhere = [*refuted, *_find_elsewhere(database, subject, others)]
+    elsewhere = [
+        *refuted,
+        *_find_elsewhere(database, subject, others),
+        *_find_returning(database, subject, here, others),
+    ]
     last = max(elsewhere, key=lambda one: one.place, default=own)
     following = []
     if last.place > own.place:
-        following = _Conversation(database, last).follow(_Subject(database, last, weights))
+        following = _Conversation(database, last).follow(_Subject(database, last, weights, others))
     found = {(one.item.conversation_id, one.ending.first_index): one for one in (*elsewhere, *following, *here)}
     return sorted(found.values(), key=lambda one: one.place)
 
@@ -167,8 +175,11 @@ def build_thread(
 class _Subject:
     """What an episode is about: its rare words, files and errors."""
 
-    def __init__(self, database: Database, own: ThreadEpisode, weights: Mapping[str, float]) -> None:
+    def __init__(
+        self, database: Database, own: ThreadEpisode, weights: Mapping[str, float], others: Sequence[Hit]
+    ) -> None:
         self.own = own
+        self._found = frozenset(int(hit.id) for hit in others[:MAX_ELSEWHERE] if hit.task is None)
         self.request = own.item.content
         self._weights = weights
         self._least = ABOUT * weigh_matches(own.text, weights)
@@ -205,6 +216,11 @@ class _Subject:
     def is_about_query(self, one: ThreadEpisode) -> bool:
         """Check whether an episode is about the query, compared with the own one."""
         return weigh_matches(one.text, self._weights) >= self._least
+
+    def is_resumed_in(self, one: ThreadEpisode) -> bool:
+        """Check whether a later episode, found by the same question, reports trouble with one of the rare words."""
+        is_later = one.place > self.own.place and reports_trouble(one.request)
+        return is_later and self.measure(one.request) >= RESUMED and any(turn.id in self._found for turn in one.turns)
 
     def is_named_in(self, one: ThreadEpisode) -> bool:
         """Check whether an episode requests the same, shares the error, or names a file and rare words."""
@@ -290,6 +306,8 @@ class _Conversation:
         if turns_to_another_thing(request):
             return False
         if subject.is_repaired_in(one):
+            return True
+        if subject.is_resumed_in(one):
             return True
         if not subject.is_about_query(one):
             return False
@@ -377,6 +395,38 @@ def _find_elsewhere(database: Database, subject: _Subject, others: Sequence[Hit]
     ]
 
 
+def _find_returning(
+    database: Database, subject: _Subject, here: Sequence[ThreadEpisode], others: Sequence[Hit]
+) -> list[ThreadEpisode]:
+    """Return later episodes of other conversations that report trouble or name the subject's day.
+
+    The same question has found them. One that replaces a decision of the episodes `here` stays apart: the decision is marked as superseded.
+    """
+    own = subject.own.item
+    if own.timestamp is None:
+        return []
+    later = [
+        int(hit.id)
+        for hit in others[:MAX_ELSEWHERE]
+        if hit.task is None and hit.timestamp is not None and hit.timestamp > own.timestamp
+        and hit.source_project == own.project and hit.conversation_id != own.conversation_id and hit.role in ("user", "assistant")
+        and ((hit.role == "user" and reports_trouble(hit.content)) or names_day(hit.content, hit.timestamp, own.timestamp))
+        and all(_find_replacement(hit, "\n".join(one.opening), "\n".join(one.answers)) is None for one in here)
+    ]  # fmt: skip
+    loaded = (one for item in turns.items(database, later) if (one := _load_of_turn(database, item)))
+    return [one for one in loaded if subject.is_about_query(one)]
+
+
+def names_day(text: str, written: str, earlier: str) -> bool:
+    """Check whether a text written at a time names the day of an earlier one, such as by its month."""
+    # Imported here, so that its grammar is read only for a later hit, and not in every hook.
+    from pastchats_memory.text.dates import find_times
+
+    today, day = (datetime.fromisoformat(time).date() for time in (written, earlier))
+    times = (phrase.widened for phrase in find_times(text[:COMPARED].lower(), today))
+    return any(one.first <= day <= one.last < today for one in times)
+
+
 def find_superseding(database: Database, episode: Sequence[Item], others: Sequence[Hit]) -> Attempt | None:
     """Return the first later episode of the project whose request, or whose answer elsewhere, replaces an episode's decision."""
     last = episode[-1]
@@ -393,13 +443,9 @@ def find_superseding(database: Database, episode: Sequence[Item], others: Sequen
     ]  # fmt: skip
     if not later:
         return None
-    # Imported here, so that its words are read only for a later request, and not in every hook.
-    from pastchats_memory.episodes.statements import find_replacing_sentence
-    from pastchats_memory.episodes.supersession import supersedes
-
     for hit in sorted(later, key=lambda hit: hit.timestamp or ""):
-        stated = find_replacing_sentence(hit.content, answer) if hit.role == "assistant" else ""
-        if not (stated or (hit.role == "user" and supersedes(hit.content, request, answer))):
+        stated = _find_replacement(hit, request, answer)
+        if stated is None:
             continue
         for item in turns.items(database, [int(hit.id)]):
             found = _load_of_turn(database, item)
@@ -408,6 +454,17 @@ def find_superseding(database: Database, episode: Sequence[Item], others: Sequen
                 attempt = describe_attempt(question, found.ending, found.turns)
                 return attempt._replace(answered=cut_at_word(stated, CONCLUSION_WIDTH)) if stated else attempt
     return None
+
+
+def _find_replacement(hit: Hit, request: str, answer: str) -> str | None:
+    """Return the sentence with which a later answer replaces a decision, "" for a request that does; None for other hits."""
+    # Imported here, so that its words are read only for a later hit, and not in every hook.
+    from pastchats_memory.episodes.statements import find_replacing_sentence
+    from pastchats_memory.episodes.supersession import supersedes
+
+    if hit.role == "user":
+        return "" if supersedes(hit.content, request, answer) else None
+    return find_replacing_sentence(hit.content, answer) or None
 
 
 def load_attempt(database: Database, item: Item, ending: Ending) -> Attempt:

@@ -184,6 +184,8 @@ class Attempt(NamedTuple):
     signal: Annotated[str, fields.HIDDEN] = ""
     """The rule that decided on the outcome; empty if none did."""
     reply: Annotated[str, "The user's next words about it; empty if there are none."] = ""
+    likelihood: Annotated[float, fields.HIDDEN] = 1.0
+    """Probability that it answers the query."""
     is_match: Annotated[bool, fields.HIDDEN] = False
     """Whether the query matched it."""
 
@@ -280,6 +282,8 @@ class RecallEntry(NamedTuple):
     """Id of an earlier decision of the block that this one replaced; empty for none."""
     has_turned: Annotated[bool, fields.HIDDEN] = False
     """Whether the thread turned to another thing before its end, so that the attempt that matched is shown first."""
+    likelihood: Annotated[float, fields.HIDDEN] = 1.0
+    """Probability that its end answers the query."""
     no_resume: Annotated[str, fields.HIDDEN] = ""
     """Why its session cannot be resumed; empty if nothing is known against it."""
     is_short: Annotated[bool, fields.HIDDEN] = False

@@ -1,8 +1,8 @@
 """Fit the entries of a recall block into a token budget. Pure.
 
 If not all entries fit whole, their parts compete for the room: lines of the answers, actions, earlier attempts. The end
-of every thread comes first. A further part is worth less in a later entry, and a good line of the second takes the place of a weak
-one of the first.
+of every thread comes first. A line is worth more the more likely its episode answers the question (`recall.answering`). A further
+part is worth less in a later entry, and a good line of the second takes the place of a weak one of the first.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,13 +25,13 @@ SHARES = (1.0, 0.5, 0.4, 0.3)
 """Share of its worth that a part has in the first entry, the second, the third, and any later one (`benchmarks/recall.py`)."""
 ENDS = 0.3
 """Share of the room that the ends of entries take before details compete for it."""
-ACTIONS = 0.01
+ACTIONS = 0.005
 """Worth of the actions of an entry, on the scale of lines (`text.key_sentences`)."""
-REQUEST, REST_OF_REQUEST = 0.03, 0.012
+REQUEST, REST_OF_REQUEST = 0.015, 0.006
 """Worth of the request, which is often what the user decided, and of one whose start the title shows."""
-MATCHED, REJECTED = 3.0, 0.01
-"""Multiple of its worth that a line has of the earlier attempt that matched: it answers the question more often than the thread's end
-does (`benchmarks/answer`, `benchmarks/endings.py`). And the worth of the first line of an attempt that the user rejected."""
+MATCHED, REJECTED = 1.5, 0.005
+"""Multiple of its worth that a line has of the earlier attempt that matched, and the worth of the first line of an attempt that the
+user rejected."""
 TITLE_START = 40
 """Characters by which a request is known in a title."""
 
@@ -158,15 +158,18 @@ class _Selection:
     def _list_parts(self, place: int, weights: Mapping[str, float]) -> Iterator[_Part]:
         """Yield the parts of an entry. One without any has an empty one."""
         entry, share = self._entries[place], SHARES[min(place, len(SHARES) - 1)]
+        likeliest = max(entry.likelihood, *(one.likelihood for one in entry.before), 0.0)
         lines = list_lines(entry.answered or "", weights)
         for line in lines:
-            yield _Part(place, share * line.worth, f"{quote(line.text)}\n", line)
+            worth = share * line.worth * entry.likelihood / likeliest
+            yield _Part(place, worth, f"{quote(line.text)}\n", line)
         for number, attempt in enumerate(entry.before):
             multiple = MATCHED if attempt.is_match else 1.0
             is_rejected = attempt.outcome in FAILURES or reports_trouble(attempt.reply)
             for line in list_lines(attempt.answered, weights):
                 least = REJECTED if is_rejected and not line.place else 0.0
-                yield _Part(place, share * (multiple * line.worth + least), f"{quote(line.text)}\n", line, number)
+                worth = share * (multiple * line.worth * attempt.likelihood / likeliest + least)
+                yield _Part(place, worth, f"{quote(line.text)}\n", line, number)
         if entry.title and entry.asked:
             request = cut_at_word(entry.asked, EVIDENCE_WIDTH)
             worth = REST_OF_REQUEST if entry.title[:TITLE_START] in entry.asked else REQUEST

@@ -8,7 +8,7 @@ from pastchats_memory.episodes.actions import actions_of, changed_files
 from pastchats_memory.episodes.cite import cite_hits
 from pastchats_memory.episodes.judgement import SIGNAL
 from pastchats_memory.episodes.load import load_episode, present_outcome
-from pastchats_memory.episodes.next_message import names_topic, quote_reply, reports_trouble
+from pastchats_memory.episodes.next_message import names_topic, quote_reply
 from pastchats_memory.episodes.threads import (
     ABOUT,
     ThreadEpisode,
@@ -21,7 +21,8 @@ from pastchats_memory.episodes.threads import (
 )
 from pastchats_memory.episodes.titles import name_episode
 from pastchats_memory.model import RESOLVED, Hit, Item, StoredTask
-from pastchats_memory.model.episodes import FAILURES, Attempt, Edits, Outcome, RecallEntry
+from pastchats_memory.model.episodes import Attempt, Edits, Outcome, RecallEntry
+from pastchats_memory.recall.answering import estimate_answer, is_rejected
 from pastchats_memory.recall.request import RecallRequest
 from pastchats_memory.recall.selection import choose_first
 from pastchats_memory.search.hits import add_snippet, move_hit
@@ -45,11 +46,9 @@ MOST_EPISODES = 8
 MOST_ANSWERS = 3
 """Last answers of an episode about the question from which key sentences are taken."""
 MOST_EARLIER = 6
-"""Earlier attempts of a thread that are shown: the one that matched, rejected ones, those about the question."""
+"""Earlier attempts of a thread that are shown: the one that matched, and those that answer the question most likely."""
 FULL_REPLY = 1.0
 """Topic of a user's reply for which an attempt is shown that adds nothing else."""
-REJECTED = 0.25
-"""Share of the question's weight that the user's rejection of an earlier attempt is worth."""
 NEAR_DUPLICATE = 0.85
 """Share of common words above which two entries are duplicates."""
 
@@ -80,6 +79,8 @@ class _Shown(NamedTuple):
     """The end of the thread, if the entry shows an earlier one."""
     standing: Sequence[ThreadEpisode]
     """The episodes of the thread that nobody rejected, the latest first."""
+    likelihoods: Mapping[int, float]
+    """The probability that an episode answers the question, by the id of the turn that asks."""
     has_turned: bool
     """Whether the conversation had turned to what the question is not about before its end."""
 
@@ -92,6 +93,7 @@ class _Builder:
     ) -> None:
         self._database, self._others, self._weights, self._request = database, others, weights, request
         self._given = frozenset(request.exclude_items)
+        self._places = {int(hit.id): place for place, hit in enumerate(others) if hit.task is None}
         self._tasks: set[int] = set()
         self._spans: list[tuple[str, str | None, int, int]] = []
         self._vocabularies: list[frozenset[str]] = []
@@ -137,7 +139,7 @@ class _Builder:
         excluded = self._request.exclude_conversation
         thread = [one for one in whole if excluded is None or one.item.conversation_id != excluded]
         own = next(one for one in thread if one.ending == ending and one.turns is episode)
-        shown = _choose_end(thread, own, self._request.search.filters.outcomes, self._weights)
+        shown = _choose_end(thread, own, self._request.search.filters.outcomes, self._weights, self._places)
         is_repeated = self._is_shown(shown.end.item)
         self._spans += [(one.item.project, one.item.conversation_id, *one.ending[:2]) for one in thread]
         parts = {str(turn.id) for one in (own, shown.end) for turn in one.turns}
@@ -164,7 +166,7 @@ class _Builder:
         if not is_own:
             entry = entry._replace(hit=add_snippet(hit, self._weights), question=move_hit(hit, item))
         database, first = self._database, shown.first
-        before = [self._describe_earlier(one, shown.own, matched, width) for one in shown.before]
+        before = [self._describe_earlier(one, shown, matched, width) for one in shown.before]
         last = shown.last and describe_attempt(
             shown.last.item, shown.last.ending, shown.last.turns, weights=self._weights
         )
@@ -179,39 +181,48 @@ class _Builder:
             after=last and cited[last.id],
             superseded_by=successor and cited[successor.id],
             has_turned=shown.has_turned,
+            likelihood=shown.likelihoods[shown.end.item.id],
         )
 
-    def _describe_earlier(self, one: ThreadEpisode, own: ThreadEpisode, matched: Item, width: int) -> Attempt:
+    def _describe_earlier(self, one: ThreadEpisode, shown: _Shown, matched: Item, width: int) -> Attempt:
         """Return an earlier attempt with the lines of its answers that are worth most."""
         attempt = describe_attempt(one.item, one.ending, one.turns, one.next_message, self._weights)
-        answered = _quote_answers(_list_answers(one.turns), matched if one is own else one.item, self._weights, width)
-        is_match = one is own and bool(answered) and not _is_rejected(own)
-        return attempt._replace(answered=answered or attempt.answered, is_match=is_match)
+        matched = matched if one is shown.own else one.item
+        answered = _quote_answers(_list_answers(one.turns), matched, self._weights, width)
+        return attempt._replace(
+            answered=answered or attempt.answered,
+            is_match=one is shown.own and bool(answered) and not is_rejected(one),
+            likelihood=shown.likelihoods[one.item.id],
+        )
 
 
 def _choose_end(
-    thread: Sequence[ThreadEpisode], own: ThreadEpisode, wanted: Sequence[str], weights: Mapping[str, float]
+    thread: Sequence[ThreadEpisode],
+    own: ThreadEpisode,
+    wanted: Sequence[str],
+    weights: Mapping[str, float],
+    places: Mapping[int, int],
 ) -> _Shown:
-    """Return the last episode that adds something and has a wanted outcome, with the earlier attempts before it."""
+    """Return the last episode that adds something and has a wanted outcome, with the earlier attempts before it.
+
+    Args:
+        places: of the question's hits by the ids of their turns, the best is 0.
+    """
     useful = _drop_mere_replies(thread, own)
     last = useful[-1] if useful else own
     fitting = [one for one in useful if one.ending.outcome in wanted] if wanted else [last]
     end = fitting[-1] if fitting else own
+    likelihoods = {one.item.id: estimate_answer(one, own, places) for one in thread}
     earlier = [one for one in thread if one.place < end.place and (one in useful or _is_answered_fully(one))]
-    rejected = REJECTED * sum(weights.values())
-
-    def rate(one: ThreadEpisode) -> tuple[bool, float, tuple[str, int]]:
-        return one is own, weigh_matches(one.text, weights) + rejected * _is_rejected(one), one.place
-
     best: list[ThreadEpisode] = []
-    for one in sorted(earlier, key=rate, reverse=True):
+    for one in sorted(earlier, key=lambda one: (one is own, likelihoods[one.item.id]), reverse=True):
         if not any(_are_alike(_words(one.text), _words(other.text)) for other in best):
             best.append(one)
     chosen = sorted(best[:MOST_EARLIER], key=lambda one: one.place)
     first = next((one for one in thread if names_topic(one.request)), end)
-    standing = [one for one in reversed(thread) if not _is_rejected(one)]
+    standing = [one for one in reversed(thread) if not is_rejected(one)]
     later = last if last.place > end.place and not _shows_outcome(last, end) else None
-    return _Shown(own, end, chosen, first, later, standing, _turned_away(own, end, weights))
+    return _Shown(own, end, chosen, first, later, standing, likelihoods, _turned_away(own, end, weights))
 
 
 def _shows_outcome(one: ThreadEpisode, end: ThreadEpisode) -> bool:
@@ -222,7 +233,7 @@ def _shows_outcome(one: ThreadEpisode, end: ThreadEpisode) -> bool:
 
 def _turned_away(own: ThreadEpisode, end: ThreadEpisode, weights: Mapping[str, float]) -> bool:
     """Check whether a conversation went on from an answer that nobody rejected to what the question is not about."""
-    if _is_rejected(own) or end.item.conversation_id != own.item.conversation_id:
+    if is_rejected(own) or end.item.conversation_id != own.item.conversation_id:
         return False
     return weigh_matches(end.text, weights) < ABOUT * weigh_matches(own.text, weights)
 
@@ -245,12 +256,7 @@ def _is_answered_fully(one: ThreadEpisode) -> bool:
     """Check whether an attempt that concludes something got a reply that rejects it or says something of its own."""
     if not one.answers or not find_conclusion(one.answers[-1], {}):
         return False
-    return _is_rejected(one) or measure_topic(find_instruction(one.next_message)) >= FULL_REPLY
-
-
-def _is_rejected(one: ThreadEpisode) -> bool:
-    """Check whether the user said that an attempt is not what was wanted."""
-    return one.ending.outcome in FAILURES or (one.ending.outcome != "worked" and reports_trouble(one.next_message))
+    return is_rejected(one) or measure_topic(find_instruction(one.next_message)) >= FULL_REPLY
 
 
 def _present_outcome(database: Database, end: ThreadEpisode) -> Outcome:

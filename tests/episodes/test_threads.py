@@ -11,6 +11,7 @@ from irrigation import REFUTATION, TIMEOUTS, WARNING, write_history
 
 from pastchats_memory import Memory
 from pastchats_memory.episodes.next_message import turns_to_another_thing
+from pastchats_memory.episodes.threads import names_day
 from pastchats_memory.model.episodes import RecallBlock
 
 TIMEOUT_QUERY = "timeouts of the valve controller from the database"
@@ -337,10 +338,10 @@ def test_a_turn_to_another_thing_is_recognised(message: str, turns: bool) -> Non
 @pytest.mark.parametrize(
     ("opening", "answer", "is_superseded"),
     [
-        ("the labels of the seed bags drift again", "Now they stop at the black mark: gap sensing (`^MNW`) is replaced by `^MNM`.", True),
+        ("the rolls of labels for the seed bags have a black mark", "Now they stop at the black mark: gap sensing (`^MNW`) is replaced by `^MNM`.", True),
         ("las etiquetas se mueven otra vez", "El sensor `^MNW` fue eliminado, ahora vale la marca negra.", True),
-        ("the labels of the seed bags drift again", "I measured the gap sensing (`^MNW`) for an hour: no drift at all.", False),
-        ("the labels of the seed bags drift again", "Is gap sensing (`^MNW`) replaced by anything?", False),
+        ("the rolls of labels for the seed bags have a black mark", "I measured the gap sensing (`^MNW`) for an hour: no drift at all.", False),
+        ("the rolls of labels for the seed bags have a black mark", "Is gap sensing (`^MNW`) replaced by anything?", False),
     ],
 )  # fmt: skip
 def test_an_answer_that_says_what_is_gone_supersedes_what_another_conversation_did(
@@ -361,7 +362,7 @@ def test_an_answer_that_says_what_is_gone_supersedes_what_another_conversation_d
 
 def test_a_failed_episode_supersedes_nothing_by_its_answer(memory: Memory, tmp_path: Path) -> None:
     early = ("the labels of the seed bags drift by 3 mm", "The printer finds the gap itself now: gap sensing (`^MNW`).")
-    later = ("the labels of the seed bags drift again", "Gap sensing (`^MNW`) is replaced by `^MNM`.")
+    later = ("the rolls of labels for the seed bags have a black mark", "Gap sensing (`^MNW`) is replaced by `^MNM`.")
     write_talk(tmp_path / "talk", "one", "2026-03-02", early)
     memory.index([write_talk(tmp_path / "talk", "two", "2026-05-06", later, ("no, that is worse, undo it", "Undone."))])
     entries = memory.recall("labels of the seed bags drift, gap sensing ^MNW").entries
@@ -450,3 +451,64 @@ def test_a_fix_that_a_later_conversation_refutes_does_not_hold_its_own_one_on_th
     (entry, *_) = memory.recall("the kiln of the pottery loses heat").entries
     assert [(one.asked, one.outcome) for one in entry.before] == [(OVEN[0], "failed")]
     assert entry.answered == "The flue is open."
+
+
+FLAP = (
+    ("the flap of the mushroom house swings, the air is bad", "The gain was too high, it is 0.3 now. The flap is calm."),
+    ("One more thing: the scale in the packing room shows 20 g too little", "Its zero had moved. I set it anew in scale.toml."),
+    ("Next: how long do we store the readings of the stable's thermometer?", "For 90 days, by history.toml."),
+)  # fmt: skip
+CAUSE = "The motor takes 150 s for a stroke, so a command every 10 s is too fast. It is every 180 s now."
+
+
+@pytest.mark.parametrize(
+    ("message", "goes_on"),
+    [
+        ("the flap was open all night. swings as before, just slower, so not fixed", True),
+        ("who made the flap, and does it swing in both directions when the house is empty?", False),
+    ],
+)
+def test_trouble_that_comes_back_after_other_subjects_goes_on_with_the_thread(
+    memory: Memory, tmp_path: Path, message: str, *, goes_on: bool
+) -> None:
+    memory.index([write_talk(tmp_path / "talk", "one", "2026-03-02", *FLAP, (message, CAUSE))])
+    first, *_ = memory.recall("flap of the mushroom house swings again, lower the gain?").entries
+    assert (FLAP[0][0] in [one.asked for one in first.before]) is goes_on
+
+
+@pytest.mark.parametrize(
+    ("request_", "answer", "is_joined"),
+    [
+        ("two harbour pilots got the same berth again", "Convoys have no berth of their own, so the rule did not see them. It does now.", True),
+        ("a berth for a convoy, please", "The rule of March, two ships at the same berth, sees single ships only. It counts convoys, too, since today.", True),
+        ("a berth for a convoy, please", "The rule of January, two ships at the same berth, sees single ships only. It counts convoys, too, since today.", False),
+        ("a berth for a convoy, please", "Two ships at the same berth are a convoy. It has one berth since today.", False),
+    ],
+)  # fmt: skip
+def test_later_trouble_and_what_names_the_month_go_on_with_the_thread(
+    memory: Memory, tmp_path: Path, request_: str, answer: str, *, is_joined: bool
+) -> None:
+    early = (
+        "two harbour pilots got the same berth this morning",
+        "A rule in the database forbids two ships at one berth.",
+    )
+    write_talk(tmp_path / "talk", "one", "2026-03-02", early)
+    memory.index([write_talk(tmp_path / "talk", "two", "2026-05-06", (request_, answer))])
+    entries = memory.recall("two harbour pilots with the same berth for their ships").entries
+    first = next(entry for entry in entries if early[0] in (entry.asked, *(one.asked for one in entry.before)))
+    assert (first.asked == request_) is is_joined
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("the lock from March has no way out", True),
+        ("since 2 March it hangs", True),
+        ("as we did two months ago", True),
+        ("the lock from January has no way out", False),
+        ("it hangs since this morning", False),
+        ("it hangs", False),
+    ],
+)
+def test_a_text_names_the_day_of_an_earlier_one(text: str, *, names: bool) -> None:
+    assert names_day(text, "2026-05-06T08:00:00Z", "2026-03-02T08:00:00Z") is names

@@ -82,10 +82,15 @@ def test_lines_of_the_attempt_that_matched_follow_the_end_of_its_thread() -> Non
     assert block.tokens <= 900
 
 
-def test_a_line_of_the_attempt_that_matched_is_preferred_to_an_equal_one_of_the_end() -> None:
+@pytest.mark.parametrize(("ending", "earlier"), [(0.2, 0.9), (0.9, 0.2)])
+def test_lines_of_the_attempt_that_answers_the_question_most_likely_are_preferred(
+    ending: float, earlier: float
+) -> None:
     ended, matched = ("\n".join(f"The kiln needs shelf {kind}{n}." for n in range(20)) for kind in "ab")
-    text = fit(900, make_entry("1", ended, before=(make_match(matched),))).text
-    assert text.count("shelf b") > 4 * text.count("shelf a")
+    before = make_match(matched)._replace(likelihood=earlier)
+    text = fit(900, make_entry("1", ended, before=(before,), likelihood=ending)).text
+    assert (text.count("shelf b") > 4 * text.count("shelf a")) is (earlier > ending)
+    assert (text.count("shelf a") > 4 * text.count("shelf b")) is (ending > earlier)
 
 
 @pytest.mark.parametrize("budget", [900, 4000])

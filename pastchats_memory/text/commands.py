@@ -26,6 +26,7 @@ _INTERPRETER = re.compile(r"\Apython[\d.]*\s+(?:-m\s+)?(?=[^-\s])|(?<=\Anpx)\s+(
 _PRINTERS = frozenset({"cat", "echo", "printf"})
 """Programs whose output is what they do."""
 _FOLDER = re.compile(r"\A\s*cd\s+(?:'([^'\n]+)'|\"([^\"\n]+)\"|([^\s;&|]+))\s*(?:&&|;)")
+_TAKES_BACK = LazyPattern(r"git (?:-C \S+ )?(?:checkout|restore|revert|reset|stash|branch -[dD])\b")
 _LONGEST = 2000
 """Characters of a command that are compared."""
 MIN_SHARED = 3
@@ -47,9 +48,9 @@ def find_purpose(command: str) -> str:
 
 
 def is_only_git(command: str) -> bool:
-    """Return whether every part of a command that does something is one of git."""
-    purpose = find_purpose(command)
-    return all(part.startswith("git ") for part in purpose.split(" && ")) if purpose else command.startswith("git ")
+    """Return whether every part of a command that does something is one of git, and none takes work back."""
+    parts = (find_purpose(command) or command).split(" && ")
+    return all(part.startswith("git ") and not _TAKES_BACK.match(part) for part in parts)
 
 
 def _normalise(part: str) -> str:

@@ -2,7 +2,7 @@
 
 Within a conversation, an episode belongs to the thread until a message turns to another subject. So does a later one that reports trouble and
 shares rare words, an error or a file with the thread. Other conversations of the project belong to it if they name it, or refute a part of
-it. So does a later one among the first hits of the same question, and a further hit that reports trouble or names the day of the thread.
+it. So does a later one that the same question finds, if it reports trouble or names the day of the thread.
 Every look-up uses an index and has a limit, so that a hook can afford it.
 """
 
@@ -60,8 +60,8 @@ COMMON_ROWS = 300
 """Rows of a word that is rare in no memory; a smaller memory has a lower limit, the square root of its rows."""
 FEW_ROWS = 12
 """Rows of a word that is rare in every memory."""
-MAX_ELSEWHERE, FOREMOST = 16, 4
-"""Messages of other conversations that are compared, and the first hits of a question, which are about the same thing."""
+MAX_ELSEWHERE = 16
+"""Messages of other conversations that are compared."""
 NAMED = 1.0
 """Worth of the rare words that name a thread."""
 RESUMED = 0.5
@@ -398,23 +398,20 @@ def _find_elsewhere(database: Database, subject: _Subject, others: Sequence[Hit]
 def _find_returning(
     database: Database, subject: _Subject, here: Sequence[ThreadEpisode], others: Sequence[Hit]
 ) -> list[ThreadEpisode]:
-    """Return later episodes of other conversations that the same question found, and that are about the query.
+    """Return later episodes of other conversations that report trouble or name the subject's day.
 
-    They are among its first hits, report trouble, or name the subject's day. One that replaces a decision of the episodes `here`
-    stays apart: the decision is marked as superseded.
+    The same question has found them, and they are about it. One that replaces a decision of the episodes `here` stays apart: the
+    decision is marked as superseded.
     """
     own = subject.own.item
     if own.timestamp is None:
         return []
     later = [
         int(hit.id)
-        for rank, hit in enumerate(others[:MAX_ELSEWHERE])
+        for hit in others[:MAX_ELSEWHERE]
         if hit.task is None and hit.timestamp is not None and hit.timestamp > own.timestamp
         and hit.source_project == own.project and hit.conversation_id != own.conversation_id and hit.role in ("user", "assistant")
-        and (
-            rank < FOREMOST or names_day(hit.content, hit.timestamp, own.timestamp)
-            or (hit.role == "user" and reports_trouble(hit.content))
-        )
+        and ((hit.role == "user" and reports_trouble(hit.content)) or names_day(hit.content, hit.timestamp, own.timestamp))
         and all(_find_replacement(hit, "\n".join(one.opening), "\n".join(one.answers)) is None for one in here)
     ]  # fmt: skip
     loaded = (one for item in turns.items(database, later) if (one := _load_of_turn(database, item)))

@@ -276,8 +276,8 @@ def test_a_program_that_runs_any_part_of_a_project_joins_nothing(memory: Memory,
         "It lists 47 guests of the ferry.",
     )
     mail = (
-        "Guests get the mail twice, see python manage.py send_mail",
-        "Two workers of the ferry ran at six, one is off.",
+        "Letters to the crew of the ferry arrive late, see python manage.py send_mail",
+        "The worker starts at six now.",
     )
     write_talk(tmp_path / "talk", "one", "2026-03-02", double)
     memory.index([write_talk(tmp_path / "talk", "two", "2026-05-06", mail)])

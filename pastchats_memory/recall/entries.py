@@ -46,9 +46,11 @@ MOST_EPISODES = 8
 MOST_ANSWERS = 3
 """Last answers of an episode about the question from which key sentences are taken."""
 MOST_EARLIER = 6
-"""Earlier attempts of a thread that are shown: the one that matched, and those that answer the question most likely."""
+"""Earlier attempts of a thread that are shown: the one that matched, rejected ones, those about the question."""
 FULL_REPLY = 1.0
 """Topic of a user's reply for which an attempt is shown that adds nothing else."""
+REJECTED = 0.25
+"""Share of the question's weight that the user's rejection of an earlier attempt is worth."""
 NEAR_DUPLICATE = 0.85
 """Share of common words above which two entries are duplicates."""
 
@@ -214,8 +216,13 @@ def _choose_end(
     end = fitting[-1] if fitting else own
     likelihoods = {one.item.id: estimate_answer(one, own, places) for one in thread}
     earlier = [one for one in thread if one.place < end.place and (one in useful or _is_answered_fully(one))]
+    rejected = REJECTED * sum(weights.values())
+
+    def rate(one: ThreadEpisode) -> tuple[bool, float, tuple[str, int]]:
+        return one is own, weigh_matches(one.text, weights) + rejected * is_rejected(one), one.place
+
     best: list[ThreadEpisode] = []
-    for one in sorted(earlier, key=lambda one: (one is own, likelihoods[one.item.id]), reverse=True):
+    for one in sorted(earlier, key=rate, reverse=True):
         if not any(_are_alike(_words(one.text), _words(other.text)) for other in best):
             best.append(one)
     chosen = sorted(best[:MOST_EARLIER], key=lambda one: one.place)

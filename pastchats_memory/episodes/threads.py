@@ -159,11 +159,7 @@ def build_thread(
     ids = [turn.id for one in here for turn in (one.item, *one.turns) if is_user_turn(turn)]
     linked = [*refutations.find_refuting(database, ids), *refutations.find_refuted(database, ids)]
     refuted = (one for item in turns.items(database, linked) if (one := _load_of_turn(database, item)))
-    elsewhere = [
-        *refuted,
-        *_find_elsewhere(database, subject, others),
-        *_find_returning(database, subject, here, others),
-    ]
+    elsewhere = [*refuted, *_find_elsewhere(database, subject, here, others)]
     last = max(elsewhere, key=lambda one: one.place, default=own)
     following = []
     if last.place > own.place:
@@ -379,43 +375,40 @@ def _load_of_turn(database: Database, item: Item) -> ThreadEpisode | None:
     return ThreadEpisode(item, ending, episode, following[0].text if following else "")
 
 
-def _find_elsewhere(database: Database, subject: _Subject, others: Sequence[Hit]) -> list[ThreadEpisode]:
-    """Return the episodes of other conversations of the project that name the subject."""
-    own = subject.own.item
-    if own.timestamp is None:
-        return []
-    worths = subject.weigh_rows() | {int(hit.id): NAMED for hit in others if hit.task is None and hit.role == "user"}
-    prompts = word_rows.select_prompts(database, worths, own.project, str(own.conversation_id))
-    compared = turns.items(database, sorted(prompts, key=lambda id_: (-worths[id_], id_))[:MAX_ELSEWHERE])
-    loaded = (one for item in compared if (one := _load_of_turn(database, item)))
-    return [
-        one
-        for one in loaded
-        if subject.is_named_in(one) and (one.place < subject.own.place or subject.is_about_query(one))
-    ]
-
-
-def _find_returning(
+def _find_elsewhere(
     database: Database, subject: _Subject, here: Sequence[ThreadEpisode], others: Sequence[Hit]
 ) -> list[ThreadEpisode]:
-    """Return later episodes of other conversations that report trouble or name the subject's day.
-
-    The same question has found them, and they are about it. One that replaces a decision of the episodes `here` stays apart: the
-    decision is marked as superseded.
-    """
+    """Return the episodes of other conversations of the project that name the subject, and later ones that come back to it."""
     own = subject.own.item
     if own.timestamp is None:
         return []
-    later = [
+    returning = [
         int(hit.id)
         for hit in others[:MAX_ELSEWHERE]
-        if hit.task is None and hit.timestamp is not None and hit.timestamp > own.timestamp
-        and hit.source_project == own.project and hit.conversation_id != own.conversation_id and hit.role in ("user", "assistant")
-        and ((hit.role == "user" and reports_trouble(hit.content)) or names_day(hit.content, hit.timestamp, own.timestamp))
-        and all(_find_replacement(hit, "\n".join(one.opening), "\n".join(one.answers)) is None for one in here)
+        if hit.task is None and hit.source_project == own.project and hit.conversation_id != own.conversation_id
+        and _comes_back(hit, own.timestamp, here)
     ]  # fmt: skip
-    loaded = (one for item in turns.items(database, later) if (one := _load_of_turn(database, item)))
-    return [one for one in loaded if subject.is_about_query(one)]
+    worths = subject.weigh_rows() | {int(hit.id): NAMED for hit in others if hit.task is None and hit.role == "user"}
+    prompts = word_rows.select_prompts(database, worths, own.project, str(own.conversation_id))
+    naming = sorted(prompts, key=lambda id_: (-worths[id_], id_))[:MAX_ELSEWHERE]
+    loaded = (
+        one
+        for item in turns.items(database, [*returning, *naming])
+        if (one := _load_of_turn(database, item)) and (item.id in returning or subject.is_named_in(one))
+    )
+    return [one for one in loaded if one.place < subject.own.place or subject.is_about_query(one)]
+
+
+def _comes_back(hit: Hit, own: str, here: Sequence[ThreadEpisode]) -> bool:
+    """Check whether a hit reports trouble or names the day of an episode that ended before it, at the time `own`.
+
+    One that replaces a decision of the episodes `here` stays apart: the decision is marked as superseded.
+    """
+    if hit.role not in ("user", "assistant") or hit.timestamp is None or hit.timestamp <= own:
+        return False
+    if not (hit.role == "user" and reports_trouble(hit.content)) and not names_day(hit.content, hit.timestamp, own):
+        return False
+    return all(_find_replacement(hit, "\n".join(one.opening), "\n".join(one.answers)) is None for one in here)
 
 
 def names_day(text: str, written: str, earlier: str) -> bool:

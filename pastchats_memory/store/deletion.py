@@ -340,6 +340,7 @@ def _list_values(database: Database, chosen: ChosenRows) -> Iterator[Sequence[ob
         ("prompts", "tasks", "task_comments", "task_attachments"), chosen.by_kind().values(), strict=True
     ):
         yield from database.rows(f"SELECT * FROM {table} WHERE id IN {LISTED}", (bind_list(ids),))
+    yield from database.rows(f"SELECT codes FROM middles WHERE prompt_id IN {LISTED}", (bind_list(chosen.turns),))
     texts = database.run(
         f"SELECT id FROM task_texts WHERE task_id IN {LISTED} OR comment_id IN {LISTED} OR attachment_id IN {LISTED}",
         (bind_list(chosen.tasks), bind_list(chosen.comments), bind_list(chosen.attachments)),

@@ -15,7 +15,9 @@ from pastchats_memory import Memory
 from pastchats_memory.arrays import Vector
 from pastchats_memory.embed.packaged import WINDOW, PackagedEmbedder, cut_middle
 from pastchats_memory.embed.tokenizer import encode
+from pastchats_memory.store import deletion
 from pastchats_memory.store.database import Database, open_database
+from pastchats_memory.store.deletion import ChosenRows
 from pastchats_memory.store.vectors.reindex import reindex_embeddings
 
 AROUND = "The report lists every bench of the garden with its number and its colour. " * 11
@@ -111,3 +113,13 @@ def test_the_middle_of_any_text_is_a_part_of_it_that_fits_a_window(text: str) ->
     middle = cut_middle(text)
     assert middle in text
     assert len(encode(middle).ids) <= WINDOW + 2  # a word that is cut may have more pieces
+
+
+def test_the_bytes_of_a_middle_are_looked_for_after_its_text_is_forgotten(path: Path) -> None:
+    with open_database(path) as database:
+        ((id_, codes),) = database.run("SELECT prompt_id, codes FROM middles WHERE length(codes) > 0 LIMIT 1")
+        values = [value for row in deletion._list_values(database, ChosenRows([id_], [], [], [])) for value in row]  # noqa: SLF001 - no output shows them
+        assert codes in values
+    with Memory.open(path) as memory:
+        memory.forget(str(id_))
+    assert codes not in path.read_bytes()

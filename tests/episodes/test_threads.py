@@ -465,6 +465,7 @@ CAUSE = "The motor takes 150 s for a stroke, so a command every 10 s is too fast
     ("message", "goes_on"),
     [
         ("the flap was open all night. swings as before, just slower, so not fixed", True),
+        ("the door was open all night. it jams as before, so not fixed", False),
         ("who made the flap, and does it swing in both directions when the house is empty?", False),
     ],
 )
@@ -512,3 +513,35 @@ def test_later_trouble_and_what_names_the_month_go_on_with_the_thread(
 )
 def test_a_text_names_the_day_of_an_earlier_one(text: str, *, names: bool) -> None:
     assert names_day(text, "2026-05-06T08:00:00Z", "2026-03-02T08:00:00Z") is names
+
+
+def test_a_text_names_no_day_that_is_not_over() -> None:
+    assert not names_day("since this morning it hangs", "2026-03-02T18:00:00Z", "2026-03-02T08:00:00Z")
+
+
+@pytest.mark.parametrize(
+    ("command", "ends"), [("git checkout press.py", True), ("git commit -am 'Press the cheese'", False)]
+)
+def test_an_answer_that_takes_work_back_ends_a_thread_and_a_commit_does_not(
+    memory: Memory, tmp_path: Path, command: str, *, ends: bool
+) -> None:
+    use = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": command}}
+    last = "The race is in the driver of the cheese press, which we cannot mend here. It is not solved, and a newer driver would be the next step, or a patch of its native code."
+    contents: list[tuple[str, object]] = [
+        ("user", "The cheese press stops when two sensors report at once, see press.py"),
+        ("assistant", [{"type": "text", "text": "Both write at once, so press.py waits 200 ms between their reports now."}]),
+        ("user", "still stops"),
+        ("assistant", [use]),
+        ("user", [{"type": "tool_result", "tool_use_id": "t1", "content": "Done."}]),
+        ("assistant", [{"type": "text", "text": last}]),
+    ]  # fmt: skip
+    records = [
+        {"type": role, "uuid": f"u{place}", "parentUuid": f"u{place - 1}" if place else None, "sessionId": "press", "cwd": "/home/ada/dairy",
+         "timestamp": f"2026-03-02T08:0{place}:00.000Z", "message": {"role": role, "content": content}}
+        for place, (role, content) in enumerate(contents)
+    ]  # fmt: skip
+    file = tmp_path / "press.jsonl"
+    file.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    memory.index([file])
+    first, *_ = memory.recall("the cheese press stops when two sensors report").entries
+    assert ("newer driver" in (first.answered or "")) is ends

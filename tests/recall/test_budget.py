@@ -93,6 +93,12 @@ def test_lines_of_the_attempt_that_answers_the_question_most_likely_are_preferre
     assert (text.count("shelf a") > 4 * text.count("shelf b")) is (ending > earlier)
 
 
+def test_lines_of_the_attempt_that_matched_are_preferred_to_equally_likely_ones() -> None:
+    ended, matched = ("\n".join(f"The kiln needs shelf {kind}{n}." for n in range(20)) for kind in "ab")
+    text = fit(900, make_entry("1", ended, before=(make_match(matched),))).text
+    assert text.count("shelf b") > 4 * text.count("shelf a")
+
+
 @pytest.mark.parametrize("budget", [900, 4000])
 def test_a_thread_that_turned_to_another_thing_begins_with_the_attempt_that_matched(budget: int) -> None:
     entry = make_entry(

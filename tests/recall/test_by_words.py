@@ -115,6 +115,23 @@ def test_a_clear_lead_is_answered_by_words(workshop: Path) -> None:
     assert {hit.conversation_id for hit in block.hits} == {"gearbox"}
 
 
+def test_a_clear_lead_names_the_later_answer_that_replaced_it(tmp_path: Path) -> None:
+    replaced = "The flange with its 38 newton metres is replaced by a welded sleeve."
+    write_messages(tmp_path / "early.jsonl", ("user", QUESTION), ("assistant", ANSWER), conversation="early")
+    later = write_messages(
+        tmp_path / "later.jsonl", ("user", "How do we join the shafts?"), ("assistant", replaced), conversation="later"
+    )
+    later.write_text(later.read_text(encoding="utf-8").replace("2026-05-04", "2026-05-06"), encoding="utf-8")
+    for topic in ("roses", "oven", "ladder", "curtains"):
+        write_messages(tmp_path / f"{topic}.jsonl", ("user", f"Where do I store the {topic}?"), conversation=topic)
+    with Memory.open(tmp_path / "memory.db") as memory:
+        memory.index([tmp_path])
+    block = recall(tmp_path / "memory.db", QUESTION)
+    assert block is not None
+    successors = [entry.superseded_by.answered for entry in block.entries if entry.superseded_by is not None]
+    assert successors == [replaced]
+
+
 def test_a_conversation_with_few_of_many_names_does_not_lead(tmp_path: Path) -> None:
     write_messages(tmp_path / "gearbox.jsonl", ("user", QUESTION), ("assistant", ANSWER), conversation="gearbox")
     for number in range(40):

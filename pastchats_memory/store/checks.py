@@ -44,7 +44,7 @@ def counts(database: Database) -> dict[str, Any]:
     """Return the fields of `health.Status` that the database knows."""
     known = meta(database)
     engine = vectors.engine_of(database)
-    by_role = dict(database.run("SELECT role, count(*) FROM prompts GROUP BY role ORDER BY count(*) DESC, role"))
+    by_role = database.mapping("SELECT role, count(*) FROM prompts GROUP BY role ORDER BY count(*) DESC, role")
     first, last = database.run("SELECT min(timestamp), max(timestamp) FROM prompts")[0]
     last_run = database.run(LAST_RUN)
     names = ("started_at", "files_scanned", "turns_added", "turns_skipped", "unreadable", "duration_s", "outcome")
@@ -105,10 +105,8 @@ def find_faults(database: Database) -> list[str]:
 
 def without_embedding(database: Database) -> int:
     """Return the number of turns without an embedding row; I-MEM-001 requires 0."""
-    return int(
-        database.value(
-            "SELECT count(*) FROM prompts p WHERE NOT EXISTS (SELECT 1 FROM prompt_embeddings e WHERE e.prompt_id = p.id)"
-        )
+    return database.number(
+        "SELECT count(*) FROM prompts p WHERE NOT EXISTS (SELECT 1 FROM prompt_embeddings e WHERE e.prompt_id = p.id)"
     )
 
 

@@ -112,6 +112,14 @@ class Database:
         found = self.run(statement, values)
         return found[0][0] if found else None
 
+    def number(self, statement: str, values: Values = ()) -> int:
+        """Return the number in the first column of the first row."""
+        return int(self.value(statement, values))
+
+    def mapping(self, statement: str, values: Values = ()) -> dict[Any, Any]:
+        """Return the second column of all rows by the first."""
+        return dict(self.run(statement, values))
+
     def column(self, statement: str, values: Values = ()) -> list[Any]:
         """Return the first column of all rows."""
         return [row[0] for row in self.run(statement, values)]

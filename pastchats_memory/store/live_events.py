@@ -19,14 +19,7 @@ def store_event(database: Database, event: str, prompt_id: int) -> None:
 
 def next_turn_index(database: Database, conversation_id: str | None, project: str, source_path: str) -> int:
     """Return the index after the last turn of the conversation, or of the source's turns without one."""
-    return int(
-        database.value(
-            "SELECT ifnull(max(turn_index) + 1, 0) FROM prompts WHERE conversation_id = ? AND source_project = ?",
-            (conversation_id, project),
-        )
-        if conversation_id is not None
-        else database.value(
-            "SELECT ifnull(max(turn_index) + 1, 0) FROM prompts WHERE conversation_id IS NULL AND source_path = ?",
-            (source_path,),
-        )
-    )
+    where, values = "conversation_id IS NULL AND source_path = ?", [source_path]
+    if conversation_id is not None:
+        where, values = "conversation_id = ? AND source_project = ?", [conversation_id, project]
+    return database.number(f"SELECT ifnull(max(turn_index) + 1, 0) FROM prompts WHERE {where}", values)

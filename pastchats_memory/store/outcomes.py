@@ -237,7 +237,7 @@ def claim_rules(database: Database, rules: str) -> None:
 
 def pending(database: Database) -> int:
     """Return the number of conversations that are due."""
-    return int(database.value("SELECT count(*) FROM outcomes_due"))
+    return database.number("SELECT count(*) FROM outcomes_due")
 
 
 def due(database: Database, most: int) -> list[Due]:

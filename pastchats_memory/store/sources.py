@@ -86,13 +86,13 @@ def begin_source(database: Database, path: str, mtime_ns: int) -> int:
         "ON CONFLICT(path) DO UPDATE SET size = -1, mtime_ns = excluded.mtime_ns",
         (path, mtime_ns),
     )
-    return int(database.value("SELECT id FROM sources WHERE path = ?", (path,)))
+    return database.number("SELECT id FROM sources WHERE path = ?", (path,))
 
 
 def name_source(database: Database, path: str) -> int:
     """Return the id of a file that cannot be read here; it counts as unread."""
     database.run("INSERT OR IGNORE INTO sources(path, size, mtime_ns, recipe) VALUES (?, -1, 0, '')", (path,))
-    return int(database.value("SELECT id FROM sources WHERE path = ?", (path,)))
+    return database.number("SELECT id FROM sources WHERE path = ?", (path,))
 
 
 def finish_source(database: Database, state: SourceState, resume: str | None = None) -> None:
@@ -174,12 +174,10 @@ def find_unfinished_run(database: Database) -> UnfinishedRun | None:
 
 def begin_run(database: Database, inputs: list[str], model: str, pid: int, *, is_narrow: bool = False) -> int:
     """Store the start of an index run and return its id."""
-    return int(
-        database.value(
-            "INSERT INTO runs(started_at, inputs, is_narrow, model, pid) "
-            "VALUES (strftime('%Y-%m-%dT%H:%M:%fZ'), ?, ?, ?, ?) RETURNING id",
-            (orjson.dumps(inputs).decode(), is_narrow, model, pid),
-        )
+    return database.number(
+        "INSERT INTO runs(started_at, inputs, is_narrow, model, pid) "
+        "VALUES (strftime('%Y-%m-%dT%H:%M:%fZ'), ?, ?, ?, ?) RETURNING id",
+        (orjson.dumps(inputs).decode(), is_narrow, model, pid),
     )
 
 
@@ -210,7 +208,7 @@ def set_meta(database: Database, values: Mapping[str, str]) -> None:
 
 def meta(database: Database) -> dict[str, str]:
     """Return all keys of `embedding_meta` with their values."""
-    return dict(database.run("SELECT key, value FROM embedding_meta"))
+    return database.mapping("SELECT key, value FROM embedding_meta")
 
 
 def require_model(database: Database, name: str, version: str) -> None:

@@ -226,7 +226,7 @@ def turn_versions(database: Database) -> Iterator[tuple[str, str, str, bytes]]:
 
 def growths(database: Database) -> dict[str, str]:
     """Return by which hash a turn that grew is recognised now, by the one before."""
-    return dict(database.run("SELECT old, new FROM sync_growths"))
+    return database.mapping("SELECT old, new FROM sync_growths")
 
 
 def store_growth(database: Database, old: str, new: str) -> None:

@@ -151,14 +151,12 @@ def project_of_conversation(database: Database, conversation_id: str) -> str | N
 
 def count(database: Database) -> int:
     """Return the number of tasks."""
-    return int(database.value("SELECT count(*) FROM visible_tasks"))
+    return database.number("SELECT count(*) FROM visible_tasks")
 
 
 def count_by_status(database: Database) -> dict[str, int]:
     """Return the number of tasks of each status, the most frequent first."""
-    return dict(
-        database.run("SELECT status, count(*) FROM visible_tasks GROUP BY status ORDER BY count(*) DESC, status")
-    )
+    return database.mapping("SELECT status, count(*) FROM visible_tasks GROUP BY status ORDER BY count(*) DESC, status")
 
 
 def identity(database: Database, id_: int) -> str:
@@ -205,15 +203,13 @@ def aspect_owners(database: Database, ids: Sequence[int]) -> dict[int, int]:
     if not any(id_ > FIRST_TEXT for id_ in ids):
         return {}
     own = "{0}.comment_id IS NULL AND {0}.attachment_id IS NULL"
-    return dict(
-        database.run(
-            # The planner would begin with every text of its kind.
-            "SELECT a.id, t.id FROM json_each(?) i CROSS JOIN visible_task_texts x ON x.id = i.value "
-            f"CROSS JOIN visible_task_texts t ON t.task_id = x.task_id AND t.aspect = '' AND {own.format('t')} "
-            "CROSS JOIN visible_task_texts a ON a.task_id = x.task_id AND a.aspect != '' "
-            f"WHERE {own.format('x')}",
-            (bind_list(id_ for id_ in ids if id_ > FIRST_TEXT),),
-        )
+    return database.mapping(
+        # The planner would begin with every text of its kind.
+        "SELECT a.id, t.id FROM json_each(?) i CROSS JOIN visible_task_texts x ON x.id = i.value "
+        f"CROSS JOIN visible_task_texts t ON t.task_id = x.task_id AND t.aspect = '' AND {own.format('t')} "
+        "CROSS JOIN visible_task_texts a ON a.task_id = x.task_id AND a.aspect != '' "
+        f"WHERE {own.format('x')}",
+        (bind_list(id_ for id_ in ids if id_ > FIRST_TEXT),),
     )
 
 
@@ -271,10 +267,8 @@ def listed(
 def count_listed(database: Database, filters: model.Filters) -> dict[str, int]:
     """Return the number of tasks of each status that pass."""
     where, values = task_conditions(filters)
-    return dict(
-        database.run(
-            f"SELECT k.status, count(*) FROM {TEXTS} WHERE {where} AND {_IS_OWN_TEXT} GROUP BY k.status", values
-        )
+    return database.mapping(
+        f"SELECT k.status, count(*) FROM {TEXTS} WHERE {where} AND {_IS_OWN_TEXT} GROUP BY k.status", values
     )
 
 
@@ -347,7 +341,7 @@ def order_to_start(soon: date) -> str:
 def count_waiting(database: Database, ids: Sequence[int]) -> dict[int, int]:
     """Return how many unfinished tasks wait for each of some tasks."""
     listed_ids = (bind_list(ids),)
-    return dict(database.run(f"SELECT k.id, {_WAITING} FROM visible_tasks k WHERE k.id IN {LISTED}", listed_ids))
+    return database.mapping(f"SELECT k.id, {_WAITING} FROM visible_tasks k WHERE k.id IN {LISTED}", listed_ids)
 
 
 def blockers_of(database: Database, id_: int) -> list[tuple[str, str]]:

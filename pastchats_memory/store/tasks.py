@@ -255,11 +255,9 @@ class TaskWriter:
                 fields["updated_at"] = filed.seen_at
             key = filed.key if filed.key is not None and not _has_key(database, filed.key) else _key(database, filed)
             marks = ", ".join("?" * (len(COLUMNS) + 2))
-            id_ = int(
-                database.value(
-                    f"INSERT INTO tasks(key, identity, {', '.join(COLUMNS)}) VALUES ({marks}) RETURNING id",
-                    (key, filed.name, *fields.values()),
-                )
+            id_ = database.number(
+                f"INSERT INTO tasks(key, identity, {', '.join(COLUMNS)}) VALUES ({marks}) RETURNING id",
+                (key, filed.name, *fields.values()),
             )
             self._store_parts(id_, filed)
             return id_, "added"
@@ -369,11 +367,9 @@ class TaskWriter:
             "VALUES (?, ?, ?, ?, ?, ?)",
             (id_, attachment.name, attachment.size, attachment.sha256, attachment.content, attachment.created_at),
         )
-        return int(
-            self._database.value(
-                "SELECT id FROM task_attachments WHERE task_id = ? AND name = ? AND sha256 = ?",
-                (id_, attachment.name, attachment.sha256),
-            )
+        return self._database.number(
+            "SELECT id FROM task_attachments WHERE task_id = ? AND name = ? AND sha256 = ?",
+            (id_, attachment.name, attachment.sha256),
         )
 
 

@@ -137,7 +137,7 @@ def latest_prompts(database: Database, project: str, most: int) -> list[str]:
 
 def pulled_digests(copy: Database) -> dict[str, str]:
     """Return the digest of each row that the copy has, by id."""
-    return dict(copy.run("SELECT id, digest FROM team_rows"))
+    return copy.mapping("SELECT id, digest FROM team_rows")
 
 
 def count_pulled(copy: Database) -> list[tuple[str, int]]:

@@ -247,11 +247,9 @@ class Tombstones:
     def _look_up(self, hashes: Iterable[bytes]) -> dict[bytes, int | None]:
         """Return the hashes that are tombstones, with the number of characters where it is known."""
         listed = bind_list(hash_.hex() for hash_ in hashes)
-        return dict(
-            self._database.run(
-                "SELECT hash, max(length) FROM forgotten WHERE hash IN (SELECT unhex(value) FROM json_each(?)) GROUP BY hash",
-                (listed,),
-            )
+        return self._database.mapping(
+            "SELECT hash, max(length) FROM forgotten WHERE hash IN (SELECT unhex(value) FROM json_each(?)) GROUP BY hash",
+            (listed,),
         )
 
 
@@ -263,12 +261,10 @@ class TombstoneWriter:
         self._database = database
         known = database.value("SELECT key FROM forgettings ORDER BY id LIMIT 1")
         self._key = os.urandom(32) if known is None else bytes(known)
-        self.id = int(
-            database.value(
-                "INSERT INTO forgettings(at, selector, key, turns, tasks, comments, attachments, before) "
-                "VALUES (?, ?, ?, 0, 0, 0, 0, ?) RETURNING id",
-                (at, orjson.dumps(dict(selector)).decode(), self._key, before),
-            )
+        self.id = database.number(
+            "INSERT INTO forgettings(at, selector, key, turns, tasks, comments, attachments, before) "
+            "VALUES (?, ?, ?, 0, 0, 0, 0, ?) RETURNING id",
+            (at, orjson.dumps(dict(selector)).decode(), self._key, before),
         )
 
     def add_turns(self, ids: str) -> None:

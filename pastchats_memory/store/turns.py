@@ -60,14 +60,12 @@ class _Row(NamedTuple):
 
 def known_vectors(database: Database, text_hashes: Iterable[bytes], model: str) -> dict[bytes, str]:
     """Return the JSON vectors, by text_hash, of texts that a turn or a task has under this model."""
-    return dict(
-        database.run(
-            "SELECT t.text_hash, e.vector_json FROM task_texts t JOIN task_embeddings e ON e.text_id = t.id "
-            "WHERE e.model = ?1 AND t.text_hash IN (SELECT unhex(value) FROM json_each(?2)) "
-            "UNION ALL SELECT p.text_hash, e.vector_json FROM prompts p JOIN prompt_embeddings e ON e.prompt_id = p.id "
-            "WHERE e.model = ?1 AND p.text_hash IN (SELECT unhex(value) FROM json_each(?2))",
-            (model, bind_list(text_hash.hex() for text_hash in text_hashes)),
-        )
+    return database.mapping(
+        "SELECT t.text_hash, e.vector_json FROM task_texts t JOIN task_embeddings e ON e.text_id = t.id "
+        "WHERE e.model = ?1 AND t.text_hash IN (SELECT unhex(value) FROM json_each(?2)) "
+        "UNION ALL SELECT p.text_hash, e.vector_json FROM prompts p JOIN prompt_embeddings e ON e.prompt_id = p.id "
+        "WHERE e.model = ?1 AND p.text_hash IN (SELECT unhex(value) FROM json_each(?2))",
+        (model, bind_list(text_hash.hex() for text_hash in text_hashes)),
     )
 
 
@@ -372,12 +370,12 @@ def list_projects(database: Database) -> list[ProjectTurns]:
 
 def count(database: Database) -> int:
     """Return the number of turns and notes."""
-    return int(database.value("SELECT count(*) FROM visible_prompts"))
+    return database.number("SELECT count(*) FROM visible_prompts")
 
 
 def count_turns(database: Database, conversation_id: str) -> int:
     """Return the number of turns of a conversation, in all projects."""
-    return int(database.value("SELECT count(*) FROM visible_prompts WHERE conversation_id = ?", (conversation_id,)))
+    return database.number("SELECT count(*) FROM visible_prompts WHERE conversation_id = ?", (conversation_id,))
 
 
 def last_answer(database: Database, conversation_id: str, until: str | None) -> Item | None:
@@ -504,7 +502,7 @@ def _find_grown(database: Database, new: Sequence[Prompt], same: Mapping[str, _R
         f"p.id IN (SELECT prompt_id FROM sightings WHERE source_id = ?) AND p.turn_index IN {LISTED}",
         (source_id, bind_list(prompt.turn_index for prompt in new)),
     )
-    lines = dict(database.run("SELECT prompt_id, line FROM sightings WHERE source_id = ?", (source_id,)))
+    lines = database.mapping("SELECT prompt_id, line FROM sightings WHERE source_id = ?", (source_id,))
     rows = [row for content_hash, row in found if content_hash not in same]
     by_turn = {row.fields[_PLACE]: row for row in rows}
     by_line = {(lines[row.id], *row.fields[_PLACE][1:]): row for row in rows}

@@ -280,11 +280,9 @@ def count(database: Database) -> int:
 
 def count_pending(database: Database) -> int:
     """Return the number of turns, notes and texts of tasks that await a model."""
-    return int(
-        database.value(
-            "SELECT (SELECT count(*) FROM prompt_embeddings WHERE model = '') "
-            "+ (SELECT count(*) FROM task_embeddings WHERE model = '')"
-        )
+    return database.number(
+        "SELECT (SELECT count(*) FROM prompt_embeddings WHERE model = '') "
+        "+ (SELECT count(*) FROM task_embeddings WHERE model = '')"
     )
 
 
@@ -390,13 +388,13 @@ def _match_blocks(database: Database) -> Iterator[bool]:
 
 def _match_vec0(database: Database) -> Iterator[bool]:
     for table in vec0.TABLES:
-        keys = dict(database.run(table.rows))
+        keys = database.mapping(table.rows)
         ids, seen = sorted(keys), 0
         for start in range(0, len(ids), STEP):
             found, codes = read_codes(database, ids[start : start + STEP])
             listed = bind_list(keys[id_] for id_ in found)
             statement = f"SELECT {table.key}, embedding FROM {table.name} WHERE {table.key} IN {LISTED}"
-            stored = dict(database.run(statement, (listed,)))
+            stored = database.mapping(statement, (listed,))
             yield all(stored.get(keys[id_]) == row.tobytes() for id_, row in zip(found, codes, strict=True))
             seen += len(found)
         yield database.value(f"SELECT count(*) FROM {table.name}") == seen

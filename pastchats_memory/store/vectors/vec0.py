@@ -24,7 +24,7 @@ class Table(NamedTuple):
 
     def keys(self, database: Database, ids: Sequence[int]) -> dict[int, int]:
         """Return the keys of those ids that exist and belong to this table."""
-        return dict(database.run(f"{self.rows} AND id IN {LISTED}", (bind_list(ids),)))
+        return database.mapping(f"{self.rows} AND id IN {LISTED}", (bind_list(ids),))
 
 
 _OF_TASK = "comment_id IS NULL AND attachment_id IS NULL AND aspect = ''"

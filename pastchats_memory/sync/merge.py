@@ -96,10 +96,7 @@ def _is_task(record: Json) -> bool:
         and wire.find_wrong_task_field(body) is None
         and record["identity"] == body["identity"]
         and isinstance(found, dict)
-        and all(
-            wire.is_hex(name, wire.HASH_CHARS) and wire.or_nothing(wire.is_vector)(vector)
-            for name, vector in found.items()
-        )
+        and all(wire.is_hex(name) and wire.or_nothing(wire.is_vector)(vector) for name, vector in found.items())
     )
 
 

@@ -55,11 +55,6 @@ def is_time(value: object) -> bool:
     return True
 
 
-def is_second(value: object) -> bool:
-    """Check for a time such as `2026-01-31 08:15:00`."""
-    return isinstance(value, str) and _SECOND.fullmatch(value) is not None
-
-
 def or_nothing(check: Check) -> Check:
     """Return a check that lets null pass as well."""
     return lambda value: value is None or check(value)
@@ -313,7 +308,7 @@ def find_wrong_task_field(body: Mapping[str, Any]) -> str | None:
 
 JUDGEMENT: Checks = {
     "verdict": OUTCOMES.__contains__,
-    "judged_at": is_second,
+    "judged_at": lambda value: is_text(value) and _SECOND.fullmatch(value) is not None,
     "shown_in": or_nothing(is_hex),
     "shown_from": is_number,
     "shown_length": is_number,

@@ -149,7 +149,7 @@ def files(database: Database, folder: str) -> list[SyncFile]:
     ]
 
 
-def store_file(database: Database, folder: str, file: SyncFile, records: Iterable[SyncRecord]) -> None:
+def store_file(database: Database, folder: str, file: SyncFile, records: Iterable[Body]) -> None:
     """Store that a file was written or read, and what it holds, inside the caller's transaction."""
     drop_file(database, folder, file)
     database.run(
@@ -158,7 +158,10 @@ def store_file(database: Database, folder: str, file: SyncFile, records: Iterabl
     )
     database.run_many(
         "INSERT OR REPLACE INTO sync_records(folder, kind, identity, machine, number, digest) VALUES (?, ?, ?, ?, ?, ?)",
-        [(folder, one.kind, one.identity, file.machine, file.number, one.digest) for one in records],
+        [
+            (folder, one["kind"], one["identity"], file.machine, file.number, bytes.fromhex(one["digest"]))
+            for one in records
+        ],
     )
 
 

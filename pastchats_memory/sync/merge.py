@@ -21,7 +21,6 @@ from pastchats_memory.redact import redact_json
 from pastchats_memory.store import sources, sync, tombstone_transfer, turns, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.interchange import export_task
-from pastchats_memory.store.sync import SyncRecord
 from pastchats_memory.store.tasks import TaskWriter
 from pastchats_memory.store.vector_columns import length
 from pastchats_memory.sync.folder import Json, Segment, UnusableFile
@@ -37,32 +36,26 @@ _ORDERED_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{
 """A later judgement of the same second has a plus more."""
 
 
-class CheckedRecords:
-    """The checked records of a file, by kind."""
+Records = dict[str, list[Json]]
+"""The checked records of a file, by kind."""
 
-    def __init__(self, segment: Segment, label: str) -> None:
-        """Check every record, and put the writer's name here before its paths, none if it is this computer.
 
-        Raises UnusableFile.
-        """
-        self.by_kind: dict[str, list[Json]] = {kind: [] for kind in sync.KINDS}
-        for record in segment.records:
-            kind = str(record.get("kind"))
-            if kind not in CHECKS:
-                raise UnusableFile("has a record of an unknown kind")
-            if not _has_identity(record) or not CHECKS[kind](record):
-                raise UnusableFile(f"has a malformed {kind}")
-            if kind in ("turn", "task"):
-                _rename_source(record["body"], segment.header["host"], label)
-            self.by_kind[kind].append(record)
+def check_records(segment: Segment, label: str) -> Records:
+    """Return the records, each with the writer's name here before its paths, none if it is this computer.
 
-    def list_versions(self) -> list[SyncRecord]:
-        """Return what recognises each record."""
-        return [
-            SyncRecord(kind, record["identity"], bytes.fromhex(record["digest"]))
-            for kind, records in self.by_kind.items()
-            for record in records
-        ]
+    Raises UnusableFile.
+    """
+    by_kind: Records = {kind: [] for kind in sync.KINDS}
+    for record in segment.records:
+        kind = str(record.get("kind"))
+        if kind not in CHECKS:
+            raise UnusableFile("has a record of an unknown kind")
+        if not _has_identity(record) or not CHECKS[kind](record):
+            raise UnusableFile(f"has a malformed {kind}")
+        if kind in ("turn", "task"):
+            _rename_source(record["body"], segment.header["host"], label)
+        by_kind[kind].append(record)
+    return by_kind
 
 
 def _rename_source(body: Json, host: str, label: str) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 
 from pastchats_memory.embed.session import ModelSession
@@ -49,8 +50,8 @@ def receive(
     for machine, number, path in waiting:
         with suppress(UnusableFile):  # it is refused below
             _, records = _read_file(database, known, trust, machine, number, path)
-            forgotten += records.by_kind["forgetting"]
-            lifted |= {record["identity"] for record in records.by_kind["lifting"]}
+            forgotten += records["forgetting"]
+            lifted |= {record["identity"] for record in records["lifting"]}
     with database.transaction():
         for identity in lifted:
             sync.lift(database, identity)
@@ -70,20 +71,20 @@ def receive(
     report.received["judgement"] += merge.apply_judgements(database)
 
 
-def _leave_out(records: merge.CheckedRecords, limits: SharingLimits) -> int:
+def _leave_out(records: merge.Records, limits: SharingLimits) -> int:
     """Remove the turns and tasks that are excluded here, and return their number."""
-    before = sum(len(records.by_kind[kind]) for kind in ("turn", "task"))
+    before = sum(len(records[kind]) for kind in ("turn", "task"))
     for kind in ("turn", "task"):
-        records.by_kind[kind] = [
+        records[kind] = [
             one
-            for one in records.by_kind[kind]
+            for one in records[kind]
             if not limits.excludes(one["body"][PROJECT[kind]]) and not limits.excludes(one["body"]["source_path"])
         ]
-    return before - sum(len(records.by_kind[kind]) for kind in ("turn", "task"))
+    return before - sum(len(records[kind]) for kind in ("turn", "task"))
 
 
 def _take_file(
-    database: Database, session: ModelSession, known: SyncFolder, file: SyncFile, header: Json, records: merge.CheckedRecords,
+    database: Database, session: ModelSession, known: SyncFolder, file: SyncFile, header: Json, records: merge.Records,
     report: SyncReport,
 ) -> None:  # fmt: skip
     """Take the records of a file in one transaction."""
@@ -91,14 +92,14 @@ def _take_file(
     with sources.vector_transaction(database, session):
         redactions.claim_rules(database, rules_version())
         for kind, take in (("turn", merge.take_turns), ("task", merge.take_tasks)):
-            report.received[kind] += take(database, session, records.by_kind[kind], has_same_model=has_same_model)
-        for record in records.by_kind["growth"]:
+            report.received[kind] += take(database, session, records[kind], has_same_model=has_same_model)
+        for record in records["growth"]:
             sync.store_growth(database, record["identity"], record["into"])
         sync.delete_outgrown(database)
-        merge.take_judgements(database, records.by_kind["judgement"])
-        sync.store_file(database, known.id, file, records.list_versions())
+        merge.take_judgements(database, records["judgement"])
+        sync.store_file(database, known.id, file, chain.from_iterable(records.values()))
         vectors.catch_up(database)
-    report.received["forgetting"] += len(records.by_kind["forgetting"])
+    report.received["forgetting"] += len(records["forgetting"])
 
 
 def _list_waiting(database: Database, known: SyncFolder, *, again: bool) -> Iterator[tuple[str, int, Path]]:
@@ -123,7 +124,7 @@ def _learn_machines(database: Database, known: SyncFolder, trust: Trust, waiting
 
 def _read_file(
     database: Database, known: SyncFolder, trust: Trust, machine: str, number: int, path: Path
-) -> tuple[Json, merge.CheckedRecords]:
+) -> tuple[Json, merge.Records]:
     """Return header and records of a file, unless its bytes were refused before. Raises UnusableFile."""
     stamp = f"{files.read_stamp(path)} {known.generation} {version('pastchats-memory')}"
     reason = sync.find_refusal(database, known.id, machine, number, stamp)
@@ -131,7 +132,7 @@ def _read_file(
         raise UnusableFile(reason)
     try:
         segment = files.read_segment(path, machine, number, known, trust.admit)
-        return segment.header, merge.CheckedRecords(segment, trust.name(machine, segment.header))
+        return segment.header, merge.check_records(segment, trust.name(machine, segment.header))
     except UntrustedFile:
         raise
     except UnusableFile as fault:

@@ -14,7 +14,7 @@ from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.store import sync
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.interchange import export_tasks
-from pastchats_memory.store.sync import SyncFile, SyncFolder, SyncRecord
+from pastchats_memory.store.sync import SyncFile, SyncFolder
 from pastchats_memory.store.tombstones import Tombstones
 from pastchats_memory.sync import folder as files
 from pastchats_memory.sync import merge
@@ -85,9 +85,8 @@ def _write(
     with database.transaction():
         sync.store_folder(database, pending)
     files.write_file(known, number, content)
-    versions = [SyncRecord(one["kind"], one["identity"], bytes.fromhex(one["digest"])) for one in records]
     with database.transaction():
-        sync.store_file(database, known.id, SyncFile(known.machine, number, True, fingerprint), versions)
+        sync.store_file(database, known.id, SyncFile(known.machine, number, True, fingerprint), records)
         sync.store_folder(database, pending._replace(is_announced=True))
         sync.acknowledge(database, known.id, done)
 

@@ -177,9 +177,7 @@ class LocalEmbedder(LocalModel):
         if vectors.shape[1] < (profile.dim or 1):
             fault = f"{self.name} gives {vectors.shape[1]} numbers a text, not the {profile.dim} that were asked for"
             raise ModelUnavailable(fault, "Correct `dim` of this model in your configuration.")
-        return self._unit(vectors[:, : profile.dim])
-
-    def _unit(self, vectors: NDArray[np.float64]) -> NDArray[np.float32]:
+        vectors = vectors[:, : profile.dim]
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not (np.isfinite(lengths) & (lengths > 0)).all():
             raise ModelUnavailable(f"{self.name} gives a text no direction", "Choose another with --model.")

@@ -73,7 +73,10 @@ class TokenCounter:
 
 
 class LinePrices:
-    """Prices of texts, remembered line by line: a block is counted whole, by its entries and by its lines."""
+    """Prices of texts, remembered line by line, whose ends no piece spans.
+
+    A block is counted whole, by its entries and by its lines.
+    """
 
     def __init__(self) -> None:
         self._known: dict[str, Price] = {}
@@ -84,19 +87,14 @@ class LinePrices:
         Without a tokenizer every word is paid by the byte: a budget then holds less, and is never exceeded.
         """
         self.learn([text])
-        prices = [self._known[line] for line in _split(text)]
+        prices = [self._known[line] for line in text.split("\n")]
         return sum(known for known, _ in prices), [part for _, strange in prices for part in strange]
 
     def learn(self, texts: Iterable[str]) -> None:
         """Find out the prices of all new lines. The fork is asked once, if it has the tokenizer."""
-        further = list(dict.fromkeys(line for text in texts for line in _split(text) if line not in self._known))
+        further = list(dict.fromkeys(line for text in texts for line in text.split("\n") if line not in self._known))
         if further:
             self._known.update(zip(further, _price_lines(further), strict=True))
-
-
-def _split(text: str) -> list[str]:
-    """Return the lines of a text, whose ends no piece spans."""
-    return text.split("\n")
 
 
 def _price_lines(lines: list[str]) -> list[Price]:

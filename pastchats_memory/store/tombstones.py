@@ -121,10 +121,7 @@ def identity_of_turn(prompt: Prompt) -> TurnIdentity:
 
 def marks_of_turn(turn: TurnIdentity, *, is_unique: bool) -> list[Mark]:
     """Return the marks of a turn to be forgotten. `is_unique` says that no turn that stays has the same text."""
-    marks: list[Mark] = [("turn", turn.content_hash)]
-    if turn.echo_hash is not None:
-        marks.append(("echo", turn.echo_hash))
-    words = normalize_words(turn.content)
+    marks, words = _marks_of_hashes(turn), normalize_words(turn.content)
     if turn.timestamp is not None:
         minute = str(_minute(turn.timestamp))
         marks.append(("minute in", turn.conversation_id or "", turn.role, words, minute))
@@ -140,10 +137,7 @@ def marks_against_turn(turn: TurnIdentity) -> list[Mark]:
     These are its identity, or its copy's under other ids; role, words and time within a minute or two, for a short text
     only in the same or an unnamed conversation; its words alone, unless both times show that it was repeated later.
     """
-    marks: list[Mark] = [("turn", turn.content_hash)]
-    if turn.echo_hash is not None:
-        marks.append(("echo", turn.echo_hash))
-    words = normalize_words(turn.content)
+    marks, words = _marks_of_hashes(turn), normalize_words(turn.content)
     is_long = len(words) >= LEAST
     if turn.timestamp is not None:
         minute = _minute(turn.timestamp)
@@ -156,6 +150,10 @@ def marks_against_turn(turn: TurnIdentity) -> list[Mark]:
     if is_long:
         marks += [("words", words)] if turn.is_timed else [("words", words), ("timed words", words)]
     return marks
+
+
+def _marks_of_hashes(turn: TurnIdentity) -> list[Mark]:
+    return [("turn", turn.content_hash), *([] if turn.echo_hash is None else [("echo", turn.echo_hash)])]
 
 
 def marks_of_task(kind: TaskKind, key: tuple[str, ...], text: str | None) -> list[Mark]:
@@ -269,14 +267,13 @@ class TombstoneWriter:
 
     def add_turns(self, ids: str) -> None:
         """Add tombstones of stored turns before they are deleted; `ids` is a JSON array."""
-        elsewhere = {
-            hash_
-            for (hash_,) in self._database.run(
+        elsewhere = set(
+            self._database.column(
                 "SELECT text_hash FROM prompts WHERE text_hash IN (SELECT text_hash FROM prompts "
                 "WHERE id IN (SELECT value FROM json_each(?1))) AND id NOT IN (SELECT value FROM json_each(?1))",
                 (ids,),
             )
-        }
+        )
         rows = self._database.run(f"SELECT {TURN_COLUMNS}, p.text_hash FROM prompts p WHERE p.id IN {LISTED}", (ids,))
         self._write(
             hash_ for row in rows for hash_ in self._hash_turn(TurnIdentity(*row[1:-1]), row[-1] not in elsewhere)

@@ -214,11 +214,10 @@ def _works_by_now(database: Database, newest: StoredFailure, action: PlannedComm
 
 def group_cured(database: Database, project: str | None) -> list[list[StoredFailure]]:
     """Return the failures of a project, or of all, whose cure is known, those of the same thing together, the newest first."""
-    groups: dict[tuple[str, str, str], list[StoredFailure]] = {}
-    for one in failures.list_cured(database, project, MAX_KNOWN):
-        failure = one.failure
-        key = (failure.program, failure.word or failure.action, "" if failure.is_missing else one.project)
-        groups.setdefault(key, []).append(one)
+    cured = ((one, one.failure) for one in failures.list_cured(database, project, MAX_KNOWN))
+    groups = group_by_key(
+        ((what.program, what.word or what.action, "" if what.is_missing else one.project), one) for one, what in cured
+    )
     return list(groups.values())
 
 

@@ -112,11 +112,10 @@ def without_embedding(database: Database) -> int:
 
 def some_without_embedding(database: Database) -> list[tuple[int, str]]:
     """Return ids and texts of up to 256 turns without an embedding row."""
-    found = database.run(
+    return database.run(
         "SELECT p.id, p.content FROM prompts p WHERE NOT EXISTS "
         "(SELECT 1 FROM prompt_embeddings e WHERE e.prompt_id = p.id) ORDER BY p.id LIMIT 256"
     )
-    return [(int(id_), str(text)) for id_, text in found]
 
 
 def task_ids(database: Database) -> list[int]:

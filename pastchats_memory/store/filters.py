@@ -24,25 +24,17 @@ OF_FORMAT = "(SELECT path FROM sources WHERE format = ?)"
 
 def conditions(filters: Filters) -> tuple[str, list[str]]:
     """Return a condition on `visible_prompts AS p`, `1` for none, and its parameters."""
-    clauses: list[str] = []
-    values: list[str] = []
-    for clause, value in (
+    compared = (
         ("p.source_project = ?", filters.project),
         ("p.role = ?", filters.role),
         ("p.timestamp >= ?", filters.since),
         ("p.timestamp <= ?", filters.until),
         (f"p.source_path IN {OF_FORMAT}", filters.format),
-    ):
-        if value is not None:
-            clauses.append(clause)
-            values.append(value)
-    if filters.notes is not None:
-        clauses.append(f"p.role {'=' if filters.notes else '!='} '{NOTE}'")
-    if filters.outcomes:
-        clause, wanted = _outcome_condition(filters.outcomes)
-        clauses.append(clause)
-        values.append(wanted)
-    return " AND ".join(clauses) or "1", values
+    )
+    found = [(clause, value) for clause, value in compared if value is not None]
+    found += [_outcome_condition(filters.outcomes)] if filters.outcomes else []
+    of_notes = [] if filters.notes is None else [f"p.role {'=' if filters.notes else '!='} '{NOTE}'"]
+    return " AND ".join([*(clause for clause, _ in found), *of_notes]) or "1", [value for _, value in found]
 
 
 def _outcome_condition(wanted: Sequence[str]) -> tuple[str, str]:
@@ -62,27 +54,21 @@ def _outcome_condition(wanted: Sequence[str]) -> tuple[str, str]:
 
 def task_conditions(filters: Filters) -> tuple[str, list[str]]:
     """Return a condition on `TEXTS`, `1` for none, and its parameters."""
-    clauses: list[str] = []
-    values: list[str] = []
-    for clause, value in (
+    compared = (
         ("k.project = ?", filters.project),
         (f"{TEXT_TIME} >= ?", filters.since),
         (f"{TEXT_TIME} <= ?", filters.until),
         (f"k.source_path IN {OF_FORMAT}", filters.format),
-    ):
-        if value is not None:
-            clauses.append(clause)
-            values.append(value)
-    for clause, wanted in (
+    )
+    listed = (
         (f"{KINDS} IN {LISTED}", filters.kinds),
         (f"EXISTS (SELECT 1 FROM json_each(?) WHERE value IN (k.status, '=' || {RAW_STATUS}))", filters.statuses),
         (f"k.priority IN {LISTED}", filters.priorities),
         (f"{TASK_OUTCOME} IN {LISTED}", filters.outcomes),
-    ):
-        if wanted:
-            clauses.append(clause)
-            values.append(bind_list(wanted))
-    return " AND ".join(clauses) or "1", values
+    )
+    found = [(clause, value) for clause, value in compared if value is not None]
+    found += [(clause, bind_list(wanted)) for clause, wanted in listed if wanted]
+    return " AND ".join(clause for clause, _ in found) or "1", [value for _, value in found]
 
 
 def is_restricted(database: Database, filters: Filters) -> bool:

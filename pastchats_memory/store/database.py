@@ -321,21 +321,19 @@ def make_folder(path: Path) -> None:
 def _require_file(path: Path, *, create: bool) -> None:
     """Make sure that there is a regular file, before SQLite waits for a pipe or blames the disk for a device."""
     refuse_exposed(path)
-    try:
-        mode = path.stat().st_mode
-    except FileNotFoundError as fault:
-        if not create:
-            hint = "Run `pastchats-memory setup`, or index what you name: `pastchats-memory index PATH`. --db names another."
-            raise DatabaseMissing(f"{path}: there is no database yet", hint) from fault
-        make_folder(path)
-        with _translate_os_errors(path):
+    with _translate_os_errors(path):
+        try:
+            mode = path.stat().st_mode
+        except FileNotFoundError as fault:
+            if not create:
+                hint = "Run `pastchats-memory setup`, or index what you name: `pastchats-memory index PATH`. --db names another."
+                raise DatabaseMissing(f"{path}: there is no database yet", hint) from fault
+            make_folder(path)
             os.close(os.open(path, os.O_CREAT | os.O_RDONLY, stat.S_IRUSR | stat.S_IWUSR))
-    except OSError as fault:
-        raise explain_os_error(fault, str(path)) or DatabaseMissing(f"{path}: {fault.strerror}", ELSEWHERE) from fault
-    else:
-        if not stat.S_ISREG(mode):
-            kind = "a folder" if stat.S_ISDIR(mode) else "no regular file"
-            raise DatabaseCorrupt(f"{path} is {kind}, not a database", "Name a file with --db.")
+        else:
+            if not stat.S_ISREG(mode):
+                kind = "a folder" if stat.S_ISDIR(mode) else "no regular file"
+                raise DatabaseCorrupt(f"{path} is {kind}, not a database", "Name a file with --db.")
 
 
 @contextmanager

@@ -31,6 +31,13 @@ def modules(package: Path) -> tuple[tuple[Path, ast.Module], ...]:
     return parsed
 
 
+@pytest.fixture(scope="module", autouse=True)
+def release_trees() -> Iterator[None]:
+    """Release all trees after the last test, as in `test_language`."""
+    yield
+    modules.cache_clear()
+
+
 def imports(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Lines and full names: of `from a.b import c` both `a.b` and `a.b.c`, since c may be a module."""
     for node in ast.walk(tree):

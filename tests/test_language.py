@@ -84,6 +84,14 @@ def parsed_tests() -> tuple[tuple[Path, ast.Module], ...]:
     return parse_all(sorted((REPOSITORY / "tests").rglob("*.py")))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def release_trees() -> Iterator[None]:
+    """Release all trees after the last test: each process of the tests would hold half a gigabyte to its end."""
+    yield
+    trees.cache_clear()
+    parsed_tests.cache_clear()
+
+
 def is_product_word(name: str) -> bool:
     """Tell whether a name has `said_next`, the answer's field of the user's next message."""
     return "said_next" in name

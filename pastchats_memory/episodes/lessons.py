@@ -87,10 +87,10 @@ def _pair_similar(database: Database, episodes: Sequence[Ended]) -> list[tuple[i
     if not failed:
         return []
     near = np.argwhere(rows[failed] @ rows.T >= MIN_COSINE).tolist()
-    pairs = [(places[ids[failed[first]]], places[ids[second]]) for first, second in near]
+    pairs = ((places[ids[failed[first]]], places[ids[second]]) for first, second in near)
     return [
         (one, other)
-        for one, other in pairs
+        for one, other in {(min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]}
         if episodes[one].conversation[0] == episodes[other].conversation[0]
         and is_same_problem(episodes[one].text, episodes[other].text)
     ]

@@ -165,7 +165,7 @@ const actions = {
 };
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select, dialog")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select, dialog[open]")) return;
   const place = before === "g" ? places[event.key] : undefined;
   before = event.key;
   if (place) location.assign(place);
@@ -174,7 +174,9 @@ document.addEventListener("keydown", (event) => {
 
 if (help) {
   help.addEventListener("click", () => keys.showModal());
-  document.querySelector(".bar [aria-current]")?.scrollIntoView({ inline: "nearest", block: "nearest" });
+  // Not scrollIntoView: the Tab key would go on from there, past the link to the content.
+  const here = document.querySelector(".bar [aria-current]"), bar = here?.closest("nav");
+  if (bar) bar.scrollLeft = here.offsetLeft + here.offsetWidth - bar.offsetLeft - bar.offsetWidth;
 }
 
 // Code and tables that are larger than their place scroll. Then the Tab key stops at them, and arrows move them.

@@ -399,14 +399,14 @@ def _find_elsewhere(
     return [one for one in loaded if one.place < subject.own.place or subject.is_about_query(one)]
 
 
-def _comes_back(hit: Hit, own: str, here: Sequence[ThreadEpisode]) -> bool:
-    """Check whether a hit reports trouble or names the day of an episode that ended before it, at the time `own`.
+def _comes_back(hit: Hit, earlier: str, here: Sequence[ThreadEpisode]) -> bool:
+    """Check whether a hit came after a time (`earlier`), and reports trouble or names its day.
 
     One that replaces a decision of the episodes `here` stays apart: the decision is marked as superseded.
     """
-    if hit.role not in ("user", "assistant") or hit.timestamp is None or hit.timestamp <= own:
+    if hit.role not in ("user", "assistant") or hit.timestamp is None or hit.timestamp <= earlier:
         return False
-    if not (hit.role == "user" and reports_trouble(hit.content)) and not names_day(hit.content, hit.timestamp, own):
+    if not (hit.role == "user" and reports_trouble(hit.content)) and not names_day(hit.content, hit.timestamp, earlier):
         return False
     return all(_find_replacement(hit, "\n".join(one.opening), "\n".join(one.answers)) is None for one in here)
 

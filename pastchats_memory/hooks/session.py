@@ -38,10 +38,10 @@ def claim_once(folder: Path | None, session: str | None, key: str) -> bool:
     file = _file(folder, session).with_suffix(f".{key}")
     with suppress(OSError):
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    try:
-        file.touch(mode=0o600, exist_ok=False)
-    except OSError as fault:
-        return not isinstance(fault, FileExistsError)
+        try:
+            file.touch(mode=0o600, exist_ok=False)
+        except FileExistsError:
+            return False
     return True
 
 

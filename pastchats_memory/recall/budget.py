@@ -27,7 +27,7 @@ ENDS = 0.3
 """Share of the room that the ends of entries take before details compete for it."""
 ACTIONS = 0.005
 """Worth of the actions of an entry, on the scale of lines (`text.key_sentences`)."""
-REQUEST, REST_OF_REQUEST = 0.015, 0.006
+REQUEST, REST_OF_REQUEST = 0.02, 0.008
 """Worth of the request, which is often what the user decided, and of one whose start the title shows."""
 MATCHED, REJECTED = 1.5, 0.005
 """Multiple of its worth that a line has of the earlier attempt that matched, and the worth of the first line of an attempt that the
@@ -158,7 +158,7 @@ class _Selection:
     def _list_parts(self, place: int, weights: Mapping[str, float]) -> Iterator[_Part]:
         """Yield the parts of an entry. One without any has an empty one."""
         entry, share = self._entries[place], SHARES[min(place, len(SHARES) - 1)]
-        likeliest = max(entry.likelihood, *(one.likelihood for one in entry.before), 0.0)
+        likeliest = max([entry.likelihood, *(one.likelihood for one in entry.before)])
         lines = list_lines(entry.answered or "", weights)
         for line in lines:
             worth = share * line.worth * entry.likelihood / likeliest

@@ -357,7 +357,7 @@ def test_a_note_of_the_result_in_a_document_is_no_end_of_a_thread(memory: Memory
     assert (entry.asked, entry.answered) == (UPLOAD, TRIED[1])
 
 
-@pytest.mark.parametrize("budget", [260, 280, 340])
+@pytest.mark.parametrize("budget", [240, 270, 340])
 def test_the_short_form_keeps_the_last_request(memory: Memory, tmp_path: Path, budget: int) -> None:
     request = "Also refuse a tulip photo above 20 MB in the gallery, and test the upload."
     done = (

@@ -192,6 +192,10 @@ def is_certainly_printed(record: Json) -> bool:
     return is_printed(record) and any(marks)
 
 
+def _line_in_capture(part: Json) -> int:
+    return number_of(part.get(LINE)) or 1
+
+
 @dataclass
 class Captured:
     """The records built so far: each record of version 1 at its first place, with its last content."""
@@ -242,11 +246,5 @@ class Captured:
         parts = group_by_key((text_of(part.get("messageID")), part) for part in self.parts.values())
         for session, info in self.sessions.items():
             own = [(key, message) for key, message in self.messages.items() if message.get("sessionID") == session]
-            yield (
-                info,
-                [
-                    StoredMessage(message, parts.get(key, []), lambda part: number_of(part.get(LINE)) or 1)
-                    for key, message in own
-                ],
-            )
+            yield info, [StoredMessage(message, parts.get(key, []), _line_in_capture) for key, message in own]
         yield from ((info, list(self.steps.messages(name))) for name, info in self.steps.sessions.items())

@@ -80,8 +80,7 @@ class Session:
         info, role = message.info, text_of(message.info.get("role"))
         if role not in ("user", "assistant"):
             return
-        visible = (part for part in message.parts if not (part.get("synthetic") is True or part.get("ignored") is True))
-        data = [part for part in visible if part.get("type") in ("text", "subtask", "file")]
+        data = [part for part in message.parts if part.get("type") in ("text", "subtask", "file") and _is_visible(part)]
         texts = [(part, text) for part in data if (text := _text(part, role))]
         files = [name for part in data if (name := text_of(part.get("filename")))]
         pictures = any(text_of(part.get("mime")).startswith("image/") for part in data)
@@ -163,6 +162,11 @@ def _is_hidden(info: Json, semantics: Json) -> bool:
     """Return whether ZCode marks a message as its own: a notice for the model, or a user's message that nobody typed."""
     is_for_model = info.get("visibility") == "model-only" or semantics.get("transcriptVisibility") == "hidden"
     return is_for_model or (info.get("role") == "user" and semantics.get("origin", "real_user") != "real_user")
+
+
+def _is_visible(part: Json) -> bool:
+    """Return whether a part is visible: files and reminders are the program's text."""
+    return part.get("synthetic") is not True and part.get("ignored") is not True
 
 
 def _text(part: Json, role: str) -> str:

@@ -42,11 +42,7 @@ def _parts(kind: str, data: Json) -> list[Json]:
             shown = ({"type": "file", "mime": file.get("mime"), "filename": file.get("name")} for file in files)
             parts = [_text(data.get("text")), *shown]
         case "assistant":
-            contents = ((part, mapping_of(part.get("state")).get("input")) for part in objects_of(data.get("content")))
-            # an incomplete call was never made
-            parts = [
-                _content(part) for part, given in contents if part.get("type") != "tool" or isinstance(given, dict)
-            ]
+            parts = [_content(part) for part in objects_of(data.get("content")) if not _is_torn(part)]
         case "shell":
             command = text_of(data.get("command"))
             output = text_of(mapping_of(data.get("output")).get("output"))
@@ -66,6 +62,11 @@ def _parts(kind: str, data: Json) -> list[Json]:
 
 def _text(text: object) -> Json:
     return {"type": "text", "text": text}
+
+
+def _is_torn(part: Json) -> bool:
+    """Return whether a call is incomplete, and was never made."""
+    return part.get("type") == "tool" and not isinstance(mapping_of(part.get("state")).get("input"), dict)
 
 
 def _content(part: Json) -> Json:

@@ -140,8 +140,7 @@ class _Tree:
     def path(self) -> list[str]:
         """The nodes from the root to the current one; without a current node to the newest leaf."""
         leaves = [node_id for node_id in self.nodes if node_id not in self.children] or list(self.nodes)
-        made = (iso_utc(mapping_of(self.nodes[leaf].get("message")).get("create_time")) or "" for leaf in leaves)
-        newest = {leaf: (time, place) for place, (leaf, time) in enumerate(zip(leaves, made, strict=True))}
+        newest = {node_id: (_time_of(self.nodes[node_id]), place) for place, node_id in enumerate(leaves)}
         at = self.current if self.current in self.nodes else max(leaves, key=newest.__getitem__, default="")
         path: dict[str, None] = {}
         while at and at not in path:
@@ -164,6 +163,10 @@ class _Tree:
             children = self.children.get(at, [])
             stack.extend(child for child in children if child in main)
             stack.extend(child for child in reversed(children) if child not in main)
+
+
+def _time_of(node: Json) -> str:
+    return iso_utc(mapping_of(node.get("message")).get("create_time")) or ""
 
 
 def _read_turns(conversation: Json, lines: _NodeLines) -> Iterator[Turn]:

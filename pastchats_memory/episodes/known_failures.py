@@ -57,6 +57,7 @@ class KnownFailure(NamedTuple):
     path: str
     line: int | None
     """Place of that turn."""
+    project: str
 
 
 class PlannedCommand:
@@ -197,10 +198,11 @@ def _make_known(
 
 
 def _describe(database: Database, group: Sequence[StoredFailure], cured: StoredFailure) -> KnownFailure:
-    what, failure = name_failure(cured.failure), cured.failure
-    turn = failure.cure_turn or failure.turn
-    place = failures.find_place(database, turn)
-    return KnownFailure(what, len(group), group[0].timestamp, failure.error, failure.kind, failure.cure, turn, *place)
+    failure, turn = cured.failure, cured.failure.cure_turn or cured.failure.turn
+    what, place = name_failure(failure), failures.find_place(database, turn)
+    return KnownFailure(
+        what, len(group), group[0].timestamp, failure.error, failure.kind, failure.cure, turn, *place, cured.project
+    )
 
 
 def _works_by_now(database: Database, newest: StoredFailure, action: PlannedCommand | PlannedEdit) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from program import Program
 from served import browsing, serving
 from test_calls import write_calls
@@ -10,7 +12,9 @@ from test_calls import write_calls
 def test_the_name_of_a_file_leads_to_the_sessions_that_changed_it(program: Program) -> None:
     assert program("index", write_calls(program.home / "kiln.jsonl")).status == 0
     with serving(program) as server, browsing(server) as client:
-        assert "/page/file?name=heat.py" in client.get("/", params={"query": "heat.py"}).text
+        for query in ("heat.py", "Who changed kiln/heat.py?", "notes.md or heat.py."):
+            assert re.search(r"/page/file\?name=\S*heat\.py", client.get("/", params={"query": query}).text), query
+        assert "/page/file" not in client.get("/", params={"query": "Who changed notes.md?"}).text
         for name in ("heat.py", "kiln/heat.py", "/w/kiln/heat.py"):
             assert "Light the kiln" in client.get("/page/file", params={"name": name}).text
         for name in ("eat.py", "notes.md", "w.py", ""):  # notes.md was only read

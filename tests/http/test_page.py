@@ -17,8 +17,8 @@ from waiting import HANG_S
 FLAKY_LOGIN = "019c6a52-7b1d-7e60-9a54-3c2e8f0b6d11"
 """A conversation of the demo history."""
 NAMES_OF_HEADERS = ("content-security-policy", "referrer-policy", "x-content-type-options", "cache-control")
-
-
+MOST_CHARACTERS = 300_000
+"""Of a page, before the person asks for more."""
 TODO = [
     {
         "type": "tool_use",
@@ -224,6 +224,28 @@ def test_a_conversation_leads_to_its_subagents_its_tasks_and_back(program: Progr
     assert "They are in worker.py" in shown
     assert "A subagent · 2 turns" in shown
     assert 'href="/page/conversation?id=s1">The conversation that it came from' in shown
+
+
+def test_a_pasted_file_is_shown_in_part_until_somebody_wants_all_of_it(program: Program) -> None:
+    pasted = "Why does it fail?\n" + "gear " * 100_000
+    write_session(program.home / "s1.jsonl", {"sessionId": "s1"}, pasted, "The last gear is broken")
+    assert program("index", "s1.jsonl").status == 0
+    with serving(program) as server, browsing(server) as client:
+        part = client.get("/page/conversation", params={"id": "s1"}).text
+        whole = re.search(r'more characters. <a href="([^"]*)">Show all</a>', part)
+        assert whole is not None
+        assert len(part) < MOST_CHARACTERS < len(client.get(html.unescape(whole[1])).text)
+    assert "The last gear is broken" in part
+
+
+def test_a_found_task_of_a_session_has_its_own_title_and_leads_to_the_session(program: Program) -> None:
+    write_session(program.home / "s1.jsonl", {"sessionId": "s1"}, "Plan the retries", TODO)
+    assert program("index", "s1.jsonl").status == 0
+    with serving(program) as server, browsing(server) as client:
+        found = re.search(r'"/page/task\?(key=[^"]*)" data-entry>(.*?)</a>', client.get("/?query=backoff").text)
+        assert found is not None
+        assert re.sub("<[^>]*>", "", found[2]) == "Write the backoff"
+        assert '<a href="/page/conversation?id=s1">Plan the retries</a>' in client.get(f"/page/task?{found[1]}").text
 
 
 def test_a_session_whose_folder_is_there_is_resumed_by_a_command_that_can_be_copied(program: Program) -> None:

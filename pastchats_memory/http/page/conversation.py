@@ -34,8 +34,8 @@ from pastchats_memory.views.page_markdown import render_html
 OUTLINE_WIDTH = 70
 MOST_COMPARED = 3
 """The last episodes with edits of a part whose lines are looked up in HEAD, each file by a process of git."""
-CALL_SIZE, WHOLE_SIZE = 6_000, 400_000
-"""Characters of each text of a tool call, among others and alone."""
+CALL_SIZE, WHOLE_SIZE, TURN_SIZE = 6_000, 400_000, 20_000
+"""Characters of each text of a tool call, among others and alone, and of a turn: people paste megabytes."""
 BRANCHES = {"abandoned": "An abandoned branch", "sidechain": "A subagent"}
 
 
@@ -50,6 +50,8 @@ class ShownTurn(NamedTuple):
     """Whether it is folded at first: results of tools, and context that a program wrote."""
     subagents: Sequence[SubagentTurns]
     """Those that were started behind it."""
+    cut: int
+    """Characters that are left out."""
 
 
 class Group(NamedTuple):
@@ -84,7 +86,7 @@ class OutlineEntry(NamedTuple):
 
 
 def show_turn(memory: Memory, request: PageRequest) -> Reply:
-    """Lead to a turn within its conversation, or to the task of an id; show a note alone.
+    """Lead to a turn in its conversation, or to a task; show a note or `whole` turn.
 
     Raises RequestError.
     """
@@ -93,13 +95,11 @@ def show_turn(memory: Memory, request: PageRequest) -> Reply:
         return Redirect(make_url("/page/task", key=id_))
     found = memory.show(id_, 0) if number_of(id_) is not None else []
     item, query = require(next(iter(found), None), "turn"), request.query.get("query", "")
-    if item.conversation_id is None:
-        return WebPage("note", {"turn": _show_turn(item, item.id, query, (), ()), "item": item, "query": query})
-    number = item.turn_index // PART_TURNS + 1
-    where = make_url(
-        "/page/conversation", id=item.conversation_id, project=item.project, part=number, turn=id_, query=query
-    )
-    return Redirect(f"{where}#turn-{item.id}")
+    if item.conversation_id is None or "whole" in request.query:
+        turn = _show_turn(item, item.id, query, (), (), None if "whole" in request.query else TURN_SIZE)
+        return WebPage("note", {"turn": turn, "item": item})
+    place = {"id": item.conversation_id, "project": item.project, "part": item.turn_index // PART_TURNS + 1}
+    return Redirect(f"{make_url('/page/conversation', **place, turn=id_, query=query)}#turn-{item.id}")
 
 
 def show_handoff(memory: Memory, request: PageRequest) -> WebPage:
@@ -222,11 +222,12 @@ def _show_episode(
 
 
 def _show_turn(
-    item: Item, cited: int | None, query: str, quotations: Sequence[str], subagents: Sequence[SubagentTurns]
-) -> ShownTurn:
-    is_cited, is_printed = item.id == cited, item.role == "tool"
-    printed = f"<pre>{escape_text(item.content)}</pre>" if is_printed else render_html(item.content, render_code)
+    item: Item, cited: int | None, query: str, quotations: Sequence[str], subagents: Sequence[SubagentTurns],
+    size: int | None = TURN_SIZE,
+) -> ShownTurn:  # fmt: skip
+    is_cited, content = item.id == cited, item.content[:size]
+    printed = f"<pre>{escape_text(content)}</pre>" if item.role == "tool" else render_html(content, render_code)
     marked = mark_html(printed, query if is_cited else "", quotations)
     text = Markup(str(marked).replace(SHOWN, f'{SHOWN[:-1]} id="shown-{item.id}">', 1))  # noqa: S704 - only the id is added # nosec B704
     is_folded = item.role in ("tool", "system") and not is_cited and not quotations
-    return ShownTurn(item, text, is_cited, is_folded, subagents)
+    return ShownTurn(item, text, is_cited, is_folded, subagents, len(item.content) - len(content))

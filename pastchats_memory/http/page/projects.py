@@ -80,6 +80,5 @@ def _link_older(shown: Sequence[ConversationDay], path: str, project: str | None
 def show_lessons(memory: Memory, request: PageRequest) -> WebPage:
     """Show the lessons of all projects, or of `project`."""
     project = request.query.get("project")
-    lessons, warnings = memory.lessons(project, LESSONS)
-    known = memory.list_known_failures(project)
+    (lessons, warnings), known = memory.lessons(project, LESSONS), memory.list_known_failures(project)
     return WebPage("lessons", {"lessons": lessons, "known": known, "warnings": warnings, "project": project or ""})

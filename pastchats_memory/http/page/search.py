@@ -29,8 +29,8 @@ PROJECTS = 200
 TIMES = (("today", "today"), ("7d", "the last 7 days"), ("30d", "the last 30 days"), ("365d", "the last year"))
 KINDS = (("prompt", "conversations"), ("note", "notes"), ("task", "tasks"), ("comment", "comments"))
 ROLES = (("user", "said by you"), ("assistant", "said by the agent"), ("tool", "printed by tools"))
-_FILE = re.compile(r"[\w./\\-]*\.[A-Za-z]\w{0,9}")
-"""Matches the name of a file."""
+_FILE = re.compile(r"(?<![\w./\\-])[\w./\\-]*\.[A-Za-z]\w{0,9}\b")
+"""Matches what may be the name of a file."""
 Choices = Sequence[tuple[str, str]]
 """Values with their labels."""
 FILTER_NAMES = ("project", "format", "outcome", "since", "role", "type", "mode")
@@ -70,9 +70,7 @@ def show(memory: Memory, request: PageRequest) -> WebPage:
         days = [(day, list(group)) for day, group in groupby(recent.sessions, key=lambda one: one.day)]
         return WebPage("home", {**values, "days": days, "recent": recent})
     if len(query) > LONGEST_QUERY:
-        raise RequestError(
-            400, "usage", f"the query is longer than {LONGEST_QUERY:,} characters", "Name its main words."
-        )
+        raise RequestError(400, "usage", f"the query is longer than {LONGEST_QUERY:,} characters", "Use fewer words.")
     number = min(max(number_of(request.query.get("page", "")) or 1, 1), MOST_HITS // HITS)
     hits = memory.search(query, limit=HITS, page=number, **chosen)  # type: ignore[arg-type] # filters are texts
     pages = {step: make_url("/", query=query, **chosen, sort=sort, page=number + step) for step in (-1, 1)}
@@ -82,7 +80,7 @@ def show(memory: Memory, request: PageRequest) -> WebPage:
     found = {
         "groups": groups,
         "time_read": hits.time_read,
-        "file": query if _FILE.fullmatch(query.strip()) else "",
+        "file": next((name for name in _FILE.findall(query)[:3] if memory.list_changes(name, 1)), ""),
         "shown": LINES,
         "heading": "" if number > 1 or has_close_hit(hits) else NOTHING_CLOSE,
         "warnings": hits.warnings,
@@ -127,7 +125,7 @@ def _group_hits(memory: Memory, hits: Sequence[Hit], query: str) -> list[HitGrou
         key = hit.task.key if hit.task else parent or hit.conversation_id or hit.id
         groups.setdefault((hit.source_project, key), []).append(hit)
     outcomes, resumes = memory.outcomes_of(hits), memory.resume_lines(group[0] for group in groups.values())
-    titles = memory.name_conversations(key for key, group in groups.items() if group[0].conversation_id)
+    titles = memory.name_conversations(key for key, (hit, *_) in groups.items() if hit.conversation_id and not hit.task)
     return [
         HitGroup(
             _mark(titles.get((project, key)) or _name_item(group[0]), query),

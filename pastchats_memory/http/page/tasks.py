@@ -28,10 +28,9 @@ def show_board(memory: Memory, request: PageRequest) -> WebPage:
     if chosen.get("type", TYPES[0]) not in TYPES or chosen.get("status", STATUSES[0]) not in STATUSES:
         hint = f"Types are {', '.join(TYPES)}; statuses are {', '.join(STATUSES)}."
         raise RequestError(400, "usage", "there is no such type or status", hint)
+    is_one = "status" in chosen
     values = {
-        "columns": _arrange(
-            memory.load_board(**chosen, limit=LISTED if "status" in chosen else SHOWN), has_all="status" not in chosen
-        ),
+        "columns": _arrange(memory.load_board(**chosen, limit=LISTED if is_one else SHOWN), has_all=not is_one),
         "address": urlencode(chosen),
         "open": OPEN,
         "chosen": chosen,
@@ -80,6 +79,7 @@ def show_task(memory: Memory, request: PageRequest) -> WebPage:
         "history": [one._replace(raw=_own_word(one.status, one.raw)) for one in task.states],
         "done": sum(part.status in RESOLVED for part in task.parts),
         "links": [(name_link(link.kind), link.target) for link in task.links],
+        "titles": memory.name_conversations((task.project, one) for one in task.conversations),
         "opened": opened,
         "statuses": STATUSES,
     }

@@ -64,6 +64,20 @@ document.addEventListener("toggle", async (event) => {
   prepare(fresh);
 }, true);
 
+// --- the episode that is read ----------------------------------------------------------------------------------------
+
+const outline = document.querySelector(".outline ol");
+if (outline) {
+  const lines = new Map([...outline.querySelectorAll("li > a")].map((link) => [link.hash.slice(1), link.parentElement]));
+  const reading = new IntersectionObserver((changes) => {
+    const line = lines.get(changes.findLast((one) => one.isIntersecting)?.target.id);
+    if (!line) return;
+    for (const one of outline.children) one.classList.toggle("here", one === line);
+    outline.scrollTop = line.offsetTop - outline.offsetTop - outline.clientHeight / 3;
+  }, { rootMargin: "-20% 0px -79% 0px" }); // a line of the window, which one episode crosses
+  for (const one of document.querySelectorAll(".episode")) reading.observe(one);
+}
+
 // --- menus ------------------------------------------------------------------------------------------------------------
 
 function closeMenus(target) {

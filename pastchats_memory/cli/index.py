@@ -150,7 +150,7 @@ def index_with_progress(memory: Memory, named: list[str], project: str | None, h
     """Index, and show a bar on a terminal. Raises what `Memory.index` raises, and KeyboardInterrupt."""
     try:
         with _progress() as progress:
-            return memory.index(named, project, **how, progress=progress, forecast=_foretell)
+            return memory.index(named, project, progress=progress, **{"forecast": _foretell} | how)
     except KeyboardInterrupt:
         turns = memory.status().turns
         notify(f"\nStopped. {counted(turns, 'turn')} are stored and searchable; run the same command to go on.")

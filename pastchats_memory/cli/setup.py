@@ -104,6 +104,7 @@ class _Setup:
         config = load(self._db)
         warn(config.warnings)
         histories = find_readable_histories(config)
+        options.be_nice()  # before the survey, which measures the pace of the run
         survey = self._report_histories(config, histories)
         is_indexing = bool(survey.files) and self._agree(f"Index them into {from_home(str(config.database))}?")
         parts = self._note_refusals(list_parts(self._db, state_folder()))
@@ -179,9 +180,8 @@ class _Setup:
             spool.add(state, spool.IndexRequest(spool.EVERY_AGENT, encode_path(str(config.database))))
         with options.open_memory(self._db, create=is_indexing) as memory:
             if is_indexing:
-                options.be_nice()
                 options.interrupt_in_order()
-                report = index_with_progress(memory, paths, None, {"newest_bytes": most})
+                report = index_with_progress(memory, paths, None, {"newest_bytes": most, "forecast": None})
                 later = f"; {report.left_for_later:,} more follow in the background" if report.left_for_later else ""
                 detail = f"index: {counted(report.added, 'turn')} of {counted(len(report.files_read), 'file')}{later}"
                 self._add("index", "", utf8(str(config.database)), "done", detail)

@@ -9,7 +9,7 @@ from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.ingest.changes import Plan
 from pastchats_memory.ingest.detect import detect, suggest_map
 from pastchats_memory.ingest.discover import discover_files
-from pastchats_memory.ingest.forecast import Forecast, estimate
+from pastchats_memory.ingest.forecast import Forecast, Pieces, cut_pieces, estimate
 from pastchats_memory.ingest.identity import project_of
 from pastchats_memory.ingest.open_file import OpenFile
 from pastchats_memory.ingest.options import IndexOptions
@@ -17,6 +17,7 @@ from pastchats_memory.ingest.plan import plan_run
 from pastchats_memory.ingest.read import is_wanted, read_turns
 from pastchats_memory.ingest.report import FileReport, IndexReport, report_failed, report_refused, report_unchanged
 from pastchats_memory.store.database import open_existing
+from pastchats_memory.store.tasks import texts_to_come
 
 DryRunFile = tuple[FileReport, int, str | None]
 """The report of a file, its number of turns, and its project if all turns have the same."""
@@ -68,16 +69,16 @@ def survey_at(path: Path, inputs: Sequence[Path], options: IndexOptions, embedde
     with open_existing(path) as database:
         planned = plan_run(database, found, options, IndexReport("")).files
     todo = [plan for plan in planned if not plan.is_unchanged]
-    return estimate(ModelSession(embedder), todo, lambda plan: _sample_texts(plan, options), least_bytes=1)
+    return estimate(ModelSession(embedder), todo, lambda plan: sample_pieces(plan, options), least_bytes=1)
 
 
-def _sample_texts(plan: Plan, options: IndexOptions) -> Iterator[str]:
-    """Yield the texts of a file's turns and tasks; none of a file that cannot be read, which the run reports."""
+def sample_pieces(plan: Plan, options: IndexOptions, *, has_middles: bool = True) -> Iterator[Pieces]:
+    """Yield the pieces of a file's turns and tasks; none of a file that cannot be read, which the run reports."""
     try:
         source, format_, _ = detect(plan, options)
         if format_ is not None:
             file = OpenFile(plan, format_.name)
-            yield from (turn.content for turn in read_turns(source, format_, file, options))
-            yield from dict.fromkeys(task.title for task in file.tasks)
+            yield from (cut_pieces(turn, has_middle=has_middles) for turn in read_turns(source, format_, file, options))
+            yield from (tuple(texts_to_come([task])) for task in file.tasks)
     except OSError:
         return

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pastchats_memory.embed import Embedder
+from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.episodes.derive import derive
 from pastchats_memory.episodes.replies import classify_replies, open_packaged
 from pastchats_memory.formats.base.checkpoint import CannotResume
@@ -25,14 +26,14 @@ from pastchats_memory.ingest.anchors import write_anchors
 from pastchats_memory.ingest.changes import Plan, recipe_of_skipped
 from pastchats_memory.ingest.detect import BY_FORMAT, detect, resume
 from pastchats_memory.ingest.discover import Candidate, discover_files, stored_name
+from pastchats_memory.ingest.dry_run import sample_pieces
 from pastchats_memory.ingest.forecast import Forecast, estimate, other_runs
-from pastchats_memory.ingest.open_file import OpenFile
 from pastchats_memory.ingest.options import IndexOptions
 from pastchats_memory.ingest.plan import plan_run
 from pastchats_memory.ingest.report import IndexProgress, IndexReport, report_failed, report_refused, report_unchanged
 from pastchats_memory.ingest.turn_rows import read_rows
 from pastchats_memory.ingest.writer import Writer
-from pastchats_memory.store import fulltext, scrub, sources, turns, vectors
+from pastchats_memory.store import fulltext, scrub, sources, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.middles import fill_middles
 from pastchats_memory.store.pending_vectors import fill_pending
@@ -45,7 +46,7 @@ def index(
     inputs: Sequence[Path],
     options: IndexOptions,
     progress: Callable[[IndexProgress], None] = lambda _: None,
-    announce: Callable[[Forecast], None] = lambda _: None,
+    announce: Callable[[Forecast], None] | None = None,
 ) -> IndexReport:
     """Index all files below the inputs, newest first, and report what became of each.
 
@@ -70,8 +71,10 @@ def index(
     report.outcome = "failed"
     try:
         todo, archives = _plan(database, files, options, report)
-        expected = estimate(session, todo, lambda plan: _sample_texts(database, plan, options))
-        announce(replace(expected, other_runs=other_runs(database)))
+        if announce is not None:
+            has_middles = session.version == PackagedEmbedder.version
+            expected = estimate(session, todo, lambda plan: sample_pieces(plan, options, has_middles=has_middles))
+            announce(replace(expected, other_runs=other_runs(database)))
         with database.with_long_timeout():
             with Writer(database, session, report, run_id, options) as writer:
                 packaged = open_packaged(embedder)
@@ -147,18 +150,6 @@ def _choose_newest(todo: Sequence[Plan], most: int) -> list[Plan]:
             chosen.append(plan)
             most -= plan.new_bytes
     return chosen or sorted(todo, key=lambda plan: plan.new_bytes)[:1]
-
-
-def _sample_texts(database: Database, plan: Plan, options: IndexOptions) -> Iterator[str]:
-    """Yield the texts of a file that the run would embed, for an estimate."""
-    try:
-        source, format_, _ = detect(plan, options)
-    except OSError:  # the run itself reports it
-        return
-    if format_ is not None:
-        rows = list(read_rows(database, source, format_, OpenFile(plan, format_.name), options))
-        forgotten = turns.find_forgotten(database, rows)
-        yield from (row.turn.content for row in rows if row.content_hash not in forgotten)
 
 
 def _index_files(

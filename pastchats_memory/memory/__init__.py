@@ -63,7 +63,7 @@ class Memory(MemoryReader):
         format: str | None = None,  # noqa: A002 - the name of the flag
         newest_bytes: int | None = None,
         progress: Callable[[IndexProgress], None] = lambda _: None,
-        forecast: Callable[[Forecast], None] = lambda _: None,
+        forecast: Callable[[Forecast], None] | None = None,
     ) -> IndexReport:
         """Add the conversations, notes and tasks below the paths to the memory.
 
@@ -81,7 +81,7 @@ class Memory(MemoryReader):
             format: read only files of this format, by its name in `metadata.format` or in the configuration.
             newest_bytes: read only the newest files that fit into so many bytes together; a later run reads the others.
             progress: called during the run.
-            forecast: called before it begins.
+            forecast: called before it begins; without it nothing is measured.
 
         Raises:
             InputMissing: one of the paths does not exist; nothing was indexed.

@@ -10,6 +10,7 @@ from golden import inputs, rows, turns
 from pastchats_memory.formats.agents.claude_code import CLAUDE_CODE, first_pass
 from pastchats_memory.formats.agents.codex import CODEX
 from pastchats_memory.formats.agents.cursor import CURSOR
+from pastchats_memory.formats.agents.droid import DROID
 from pastchats_memory.formats.base import json_scanner, source
 from pastchats_memory.formats.base.json_scanner import Scanner, Torn
 from pastchats_memory.formats.base.markdown import front_matter, in_details
@@ -19,6 +20,7 @@ from pastchats_memory.formats.base.values import BadJson
 from pastchats_memory.formats.exports.chatgpt import CHATGPT
 from pastchats_memory.formats.exports.open_webui import OPEN_WEBUI
 from pastchats_memory.formats.generic import MESSAGES
+from pastchats_memory.formats.markdown.dialogue import DIALOGUE
 from pastchats_memory.formats.registry import detect_format
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.text.clean import clean_turn, clean_value
@@ -188,3 +190,38 @@ def test_an_open_webui_item_without_a_chat_is_reported(tmp_path):
     path = tmp_path / "export.json"
     path.write_text(json.dumps([*(chats if isinstance(chats, list) else [chats]), 7]))
     assert any(isinstance(row, Unreadable) for row in rows(OPEN_WEBUI, path))
+
+
+def test_an_export_of_cursor_has_the_time_of_its_zone(tmp_path):
+    file = tmp_path / "flue.md"
+    head = "# Flue\n_Exported on 3/14/2026 at {} from Cursor (2.6.19)_\n\n---\n\n**User**\n\nWhy?\n\n---\n\n**Cursor**\n\nSoot.\n"
+    for written, moment in (("11:20:49 GMT+5:30", "05:50"), ("8:00:01 GMT-3:30", "11:30"), ("9:00:00 GMT+2", "07:00")):
+        file.write_text(head.format(written), encoding="utf-8")
+        assert {turn.timestamp for turn in turns(DIALOGUE, file) if turn.role == "user"} == {
+            f"2026-03-14T{moment}:00.000Z"
+        }
+
+
+def test_a_list_of_prompts_with_a_commit_is_no_rollout(tmp_path):
+    record = {
+        "id": "1",
+        "session_id": "s",
+        "timestamp": "2026-04-29T14:30:02.000Z",
+        "prompt": "Why?",
+        "git": {"branch": "b"},
+    }
+    assert detect_format(SourceFile(written(tmp_path / "prompts.jsonl", record, record))) is not CODEX
+
+
+def test_events_of_a_rollout_have_their_words_as_text_too(tmp_path):
+    events = [{"type": "user_message", "text": "Why?"}, {"type": "agent_message", "text": "Soot."}]
+    records = [{"timestamp": "2026-04-10T20:40:13.000Z", "type": "event_msg", "payload": event} for event in events]
+    found = turns(CODEX, written(tmp_path / "rollout-1.jsonl", *records))
+    assert [(turn.role, turn.content) for turn in found] == [("user", "Why?"), ("assistant", "Soot.")]
+
+
+def test_a_session_of_droid_needs_no_id(tmp_path):
+    head = {"type": "session_start", "title": "Flue", "sessionTitle": "Flue", "cwd": "/srv/kiln"}
+    message = {"type": "message", "timestamp": "2024-01-15T10:00:00Z", "message": {"role": "user", "content": "Why?"}}
+    (turn,) = turns(DROID, written(tmp_path / "s.jsonl", head, message))
+    assert (turn.content, turn.cwd) == ("Why?", "/srv/kiln")

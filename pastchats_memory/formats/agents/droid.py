@@ -30,7 +30,7 @@ def detect(source: SourceFile) -> int:
 
 
 def _is_header(record: Json) -> bool:
-    return record.get("type") == "session_start" and isinstance(record.get("id"), str)
+    return record.get("type") == "session_start" and not {"id", "sessionTitle"}.isdisjoint(record)
 
 
 def _is_printed(record: Json) -> bool:
@@ -130,7 +130,7 @@ class _Session(AgentSession):
 
 DROID = Format(
     name="droid",
-    version=5,
+    version=6,
     detect=detect,
     read=_Session.read,
     program="Factory Droid",

@@ -26,7 +26,7 @@ HOOKS = HookDialect(
 
 CODEX = Format(
     name="codex",
-    version=12,
+    version=13,
     detect=confident(deferred("agents.codex.reader:matches"), CERTAIN),
     read=deferred("agents.codex.reader:read"),
     program="Codex",

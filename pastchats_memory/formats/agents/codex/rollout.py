@@ -69,7 +69,7 @@ def parse_entry(value: object) -> RolloutEntry | str | None:
 def is_bare_meta(record: Json) -> bool:
     """Return whether this is the first line of a rollout of mid 2025, which has no types."""
     has_facts = {"id", "timestamp"} <= record.keys() and ("instructions" in record or "git" in record)
-    return has_facts and "type" not in record
+    return has_facts and {"type", "prompt"}.isdisjoint(record)
 
 
 def parts_of(payload: Json) -> list[str]:
@@ -98,7 +98,7 @@ def prompt_of_event(entry: RolloutEntry) -> str:
         text = "".join(text for text in texts if len(texts) == 1 or not is_injected(text.strip()))
         pictures = any(part.get("type") != "text" for part in parts)
     elif entry.kind == EVENT and entry.type == "user_message" and payload.get("kind", "plain") in ("plain", None):
-        text = text_of(payload.get("message"))
+        text = text_of(payload.get("message") or payload.get("text"))
         pictures = bool(list_of(payload.get("images")) or list_of(payload.get("local_images")))
     else:
         return ""
@@ -117,7 +117,7 @@ def answer_of_event(entry: RolloutEntry) -> str:
     if item.get("type") == "AgentMessage":
         return "".join(parts_of(item))
     shown = entry.kind == EVENT and entry.type == "agent_message"
-    return text_of(entry.payload.get("message")) if shown else ""
+    return text_of(entry.payload.get("message") or entry.payload.get("text")) if shown else ""
 
 
 def is_message_between_agents(entry: RolloutEntry) -> bool:

@@ -8,6 +8,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta, timezone
 from functools import cached_property
 from itertools import pairwise
 from operator import or_
@@ -100,7 +101,9 @@ _QUOTED_LABEL = re.compile(r">\s*(?:\*\*|__)[^*_\n]{1,40}(?::(?:\*\*|__)|(?:\*\*
 UNQUOTED_SHARE = 0.2
 """The most lines outside quotations, as a share of those below the first quoted speaker."""
 _DAY = re.compile(rf"\b(?=20){MOMENT}(?!\d)")
-_EXPORTED = re.compile(r"_Exported on (\d{1,2}[./]\d{1,2}[./]\d{4}) at (\d{1,2}:\d\d)")
+_EXPORTED = re.compile(
+    r"_Exported on (\d{1,2}[./]\d{1,2}[./]\d{4}) at (\d{1,2}:\d\d)(?::\d\d GMT([+-]\d{1,2})(?::(\d\d))?)?"
+)
 """The line below the title of Cursor's exports, in the notation of the machine. Zeros before numbers tell that days come first."""
 
 
@@ -359,7 +362,13 @@ class _Dialogue(MarkdownDialogue[_Part]):
         found = next(filter(None, map(_EXPORTED.match, self._preface)), None)
         written = found[1] if found else ""
         written = written.replace("/", ".") if re.search(r"\b0", written) else written
-        exported = parse_handwritten(f"{written} {found[2]}") if found else None
+        # A minute has the sign of its hour: `GMT-3:30` is three and a half hours behind.
+        zone = (
+            found
+            and found[3]
+            and timezone(timedelta(hours=int(found[3]), minutes=int(f"{found[3][0]}{found[4] or 0}")))
+        )
+        exported = parse_handwritten(f"{written} {found[2]}", zone or LOCAL) if found else None
         return _find_start(self.facts) or first_day or date_in_path(self._path) or exported
 
     def _part(self, number: int) -> _Part:
@@ -527,4 +536,4 @@ def _is_rim(line: str) -> bool:
     return not line.strip() or _SEPARATOR.match(line) is not None
 
 
-DIALOGUE = Format(name="markdown", version=27, detect=detect, read=_Dialogue.read)
+DIALOGUE = Format(name="markdown", version=28, detect=detect, read=_Dialogue.read)

@@ -3,8 +3,6 @@
 Each use of a model raises ModelUnavailable if the model cannot be used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import takewhile
@@ -69,7 +67,7 @@ class ModelSession:
         """Texts that got a vector in this operation, without questions."""
 
     @classmethod
-    def of(cls, embedder: Embedder) -> ModelSession:
+    def of(cls, embedder: Embedder) -> "ModelSession":
         """Return the embedder as a session; a session is returned as it is."""
         return embedder if isinstance(embedder, ModelSession) else cls(embedder)
 

@@ -1,7 +1,5 @@
 """Find the agent's own command that resumes a stored session."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -47,12 +45,12 @@ class ResumableTurn(NamedTuple):
     """Stored paths of the files in which the turn was seen; empty for a turn that was stored directly."""
 
     @classmethod
-    def of_item(cls, item: Item) -> ResumableTurn:
+    def of_item(cls, item: Item) -> "ResumableTurn":
         """Return what is known of a stored turn."""
         return cls(item.metadata, item.project, item.conversation_id, tuple(place.path for place in item.places))
 
     @classmethod
-    def of_hit(cls, hit: Hit) -> ResumableTurn:
+    def of_hit(cls, hit: Hit) -> "ResumableTurn":
         """Return what is known of a turn that was found."""
         return cls(hit.metadata, hit.source_project, hit.conversation_id, (hit.source_path,))
 

@@ -5,8 +5,6 @@ private folder and the copy is opened. Its folder is deleted before the first ro
 database without such files is opened in place as immutable.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile
@@ -86,7 +84,7 @@ def tables(path: Path) -> dict[str, frozenset[str]]:
 
 
 @contextmanager
-def open_foreign(path: Path) -> Iterator[ForeignDatabase]:
+def open_foreign(path: Path) -> "Iterator[ForeignDatabase]":
     """Open the database for reading, with everything that was committed to it.
 
     Raises OSError, and ForeignFault if the database is damaged, or changed throughout.
@@ -105,7 +103,7 @@ def open_foreign(path: Path) -> Iterator[ForeignDatabase]:
 
 
 @contextmanager
-def _open_in_place(path: Path) -> Iterator[ForeignDatabase]:
+def _open_in_place(path: Path) -> "Iterator[ForeignDatabase]":
     with _close_after(_connect(path, "&immutable=1")) as database:
         yield database
 
@@ -133,7 +131,7 @@ def _connect(path: Path, wanted: str) -> apsw.Connection:
 
 
 @contextmanager
-def _close_after(connection: apsw.Connection) -> Iterator[ForeignDatabase]:
+def _close_after(connection: apsw.Connection) -> "Iterator[ForeignDatabase]":
     try:
         yield ForeignDatabase(connection)
     except apsw.Error as fault:

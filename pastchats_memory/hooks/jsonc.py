@@ -5,8 +5,6 @@ rewritten: a scanner finds the end of a container, and text is inserted there. E
 JSON, or has another value where an object or a list belongs.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -46,7 +44,7 @@ class Node:
     """Of a member of an object."""
 
     @property
-    def elements(self) -> list[Node]:
+    def elements(self) -> "list[Node]":
         """Return the members of an object or the elements of a list, in order; none of another value."""
         found: list[Node] = []
         at = self._skip_blanks(self.start + 1) if isinstance(self.value, dict | list) else self.end

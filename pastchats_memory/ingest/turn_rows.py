@@ -4,8 +4,6 @@ The identity of a turn with a secret is made of the redacted text: else a copied
 A row that has the identity of the text before redaction keeps it, so better rules make no second row.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -39,7 +37,7 @@ class PlacedTurn:
     original: Turn
     """The turn before any redaction."""
 
-    def with_content(self, content: str) -> PlacedTurn:
+    def with_content(self, content: str) -> "PlacedTurn":
         """Return the same turn with another text."""
         return replace(self, turn=self.turn._replace(content=content))
 

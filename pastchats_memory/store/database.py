@@ -1,7 +1,5 @@
 """Open our SQLite file, and run statements in it."""
 
-from __future__ import annotations
-
 import copy
 import importlib.util
 import json
@@ -128,7 +126,7 @@ class Database:
         """Let statements of this connection call a deterministic function of one value."""
         self.connection.create_scalar_function(name, function, 1, deterministic=True)
 
-    def blobs(self, table: str, column: str, *, writable: bool = False) -> Blobs:
+    def blobs(self, table: str, column: str, *, writable: bool = False) -> "Blobs":
         """Return direct access to the values of a column, to read them into a buffer or to overwrite parts."""
         return Blobs(self, table, column, writable=writable)
 

@@ -7,8 +7,6 @@ against the second: a word substituted for another, an opposite, other numbers o
 estimates whether a text without a description means the same as a task that has one.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections import defaultdict
@@ -120,7 +118,7 @@ class TaskQuery:
     title_vector: Vector | None
 
     @classmethod
-    def embed(cls, session: ModelSession, text: str) -> TaskQuery:
+    def embed(cls, session: ModelSession, text: str) -> "TaskQuery":
         """Return the text with its vectors; without a usable model the session warns.
 
         Texts in a script that the model never learnt are all alike to it, so they are compared by words alone.
@@ -185,7 +183,7 @@ def score_similarity(
     first: str,
     second: str,
     tags: Sequence[str] = (),
-    words: TaskWords | None = None,
+    words: "TaskWords | None" = None,
 ) -> SimilarityScore:
     """Return how similar two tasks are.
 
@@ -239,7 +237,7 @@ def compute_features(
     first: str,
     second: str,
     tags: Sequence[str] = (),
-    words: TaskWords | None = None,
+    words: "TaskWords | None" = None,
 ) -> dict[str, float]:
     """Return the features of a pair by the names that the weights use.
 

@@ -5,8 +5,6 @@ preposition before it says whether the period itself is meant, or the time since
 times that programs write.
 """
 
-from __future__ import annotations
-
 import re
 from calendar import monthrange
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -92,7 +90,7 @@ class TimePhrase(NamedTuple):
         return self.bounds_in_year(0)
 
     @property
-    def widened(self) -> TimePhrase:
+    def widened(self) -> "TimePhrase":
         """Return the phrase with the slack added to its period."""
         slack = timedelta(days=self.slack)
         return self._replace(first=self.first - slack, last=self.last + slack)

@@ -4,8 +4,6 @@ The base holds the mechanism and the spellings that several agents share. Each a
 module, and hands its dialect to the SessionBuilder. `registry.any_dialect` unites all for files of an unknown agent.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
@@ -78,7 +76,7 @@ class Dialect:
     reason_notes: tuple[str, ...] = ()
     """Beginnings of the client's own note to the agent behind that reason."""
 
-    def __or__(self, other: Dialect) -> Dialect:
+    def __or__(self, other: "Dialect") -> "Dialect":
         """Return the spellings of both; those of `self` are tried first."""
         return Dialect(*(_union(getattr(self, each.name), getattr(other, each.name)) for each in fields(self)))
 

@@ -4,8 +4,6 @@ A map is read literally: an object or a list is a record if it has the named key
 dotted (`text=message.body`), and a number is a place in a list (`role=0,text=1`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -38,7 +36,7 @@ class KeyMap:
     """A lower-case value of the role key, and the role that it stands for."""
 
     @classmethod
-    def parse(cls, line: str) -> KeyMap:
+    def parse(cls, line: str) -> "KeyMap":
         """Parse `role=speaker,text=body,role.bot=assistant`. Raises UsageFault if the line is no valid map."""
         table: dict[str, str] = {}
         for item in line.split(","):
@@ -51,7 +49,7 @@ class KeyMap:
         return cls.from_table(table, "--map")
 
     @classmethod
-    def from_table(cls, table: Mapping[str, str], origin: str) -> KeyMap:
+    def from_table(cls, table: Mapping[str, str], origin: str) -> "KeyMap":
         """Build a map from its parts, as the configuration has them.
 
         The table has a key by part, or a role by `role.WORD`. Messages name the origin, a flag or a configuration's key.

@@ -6,8 +6,6 @@ and whatever cannot be parsed is yielded as `Unreadable`, never raised.
 Its functions raise OSError if a file cannot be read.
 """
 
-from __future__ import annotations
-
 import codecs
 import errno
 import io
@@ -121,14 +119,14 @@ class SourceFile:
     """JSONL that has only grown since this was yielded: `records` begins there. The reader takes its state up or raises
     CannotResume."""
 
-    def once(self, making: Callable[[SourceFile], _Value]) -> _Value:
+    def once(self, making: "Callable[[SourceFile], _Value]") -> _Value:
         """Return the result of `making` for this file, computed once for detecting, reading and explaining it."""
         if making not in self._made:
             self._made[making] = making(self)
         return cast("_Value", self._made[making])
 
     @cached_property
-    def _made(self) -> dict[Callable[[SourceFile], object], object]:
+    def _made(self) -> "dict[Callable[[SourceFile], object], object]":
         return {}
 
     def open(self) -> BinaryIO:
@@ -251,11 +249,11 @@ class SourceFile:
         objects = (item.value for item in self.records() if isinstance(item, Record) and isinstance(item.value, dict))
         return tuple(islice(objects, SAMPLE_RECORDS))
 
-    def records(self) -> Records:
+    def records(self) -> "Records":
         """Stream the values of JSONL, Unreadable for a bad line; skip blank lines, comments, a torn last line."""
         return Records(self)
 
-    def records_from(self, place: Records) -> Iterator[Record | Unreadable]:
+    def records_from(self, place: "Records") -> Iterator[Record | Unreadable]:
         """Stream as `records`, and move `place` behind each line. Raises CannotResume if it is within a record."""
         lines = LineReader(self._lines(), _is_json)
         number = place.line

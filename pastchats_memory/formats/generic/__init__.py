@@ -4,8 +4,6 @@ Chat exports, fine-tuning sets and dumps of a database of turns are such files. 
 text is left; `suggest_map` then proposes a map.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
@@ -229,7 +227,7 @@ class GenericReader:
                 line = places.line(message.first_piece)
                 yield _build_turn(message, conversation.context, facts, line=line, branch=branch)
 
-    def _compare(self, messages: list[GenericMessage]) -> ListFacts:
+    def _compare(self, messages: list[GenericMessage]) -> "ListFacts":
         first_words = conversation_hash((message.speaker.role, message.text) for message in messages)
         are_ids = self.mapped is None and _are_conversation_ids(messages)
         return ListFacts(first_words, are_ids, self._find_thread_key(messages))

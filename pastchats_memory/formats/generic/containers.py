@@ -3,8 +3,6 @@
 `find_conversations` reads known keys. A list is a conversation only if its messages name a user or an assistant.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -43,7 +41,7 @@ class ConversationFacts:
     id_key: str = ""
     """The key of the conversation's id."""
 
-    def enter(self, fields: Json) -> ConversationFacts:
+    def enter(self, fields: Json) -> "ConversationFacts":
         """Return the context inside an object, whose facts win over the outer ones."""
         facts = mapping_of(next(filter(None, map(fields.get, known("conversation_about_keys"))), None)) | fields
         cwd, project = find_place(facts)
@@ -74,7 +72,7 @@ class Conversation:
         links = [(message.own_id, message.parent_id) for message in self.messages]
         return abandoned_places(links, self.context.current)
 
-    def named(self, conversation_id: str | None) -> Conversation:
+    def named(self, conversation_id: str | None) -> "Conversation":
         """Return the conversation with an id."""
         return replace(self, context=replace(self.context, conversation_id=conversation_id))
 

@@ -1,7 +1,5 @@
 """Who speaks in a message of unknown shape: words and keys of roles, in any spelling."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import KeysView, Mapping
@@ -38,7 +36,7 @@ class RoleVocabulary:
     """Words in their order, by the name of the list."""
 
     @classmethod
-    def from_toml(cls, document: Mapping[str, Mapping[str, list[str]]]) -> RoleVocabulary:
+    def from_toml(cls, document: Mapping[str, Mapping[str, list[str]]]) -> "RoleVocabulary":
         """Build the vocabulary from parsed TOML of the shape of `roles.toml`."""
         sections = (document[name].items() for name in ("roles", "flags", "part_roles"))
         roles, flags, part_roles = ({word: role for role, words in each for word in words} for each in sections)

@@ -220,6 +220,13 @@ def test_events_of_a_rollout_have_their_words_as_text_too(tmp_path):
     assert [(turn.role, turn.content) for turn in found] == [("user", "Why?"), ("assistant", "Soot.")]
 
 
+def test_a_folder_that_stands_once_in_a_file_is_that_of_the_conversation(tmp_path):
+    first, last = {"role": "user", "content": "Why?", "cwd": "/srv/kiln"}, {"role": "assistant", "content": "Soot."}
+    assert {turn.cwd for turn in turns(MESSAGES, written(tmp_path / "chat.jsonl", first, last))} == {"/srv/kiln"}
+    others = [message | {"conversation_id": name} for name, message in (("a", first), ("b", last))]
+    assert [turn.cwd for turn in turns(MESSAGES, written(tmp_path / "two.jsonl", *others))] == ["/srv/kiln", None]
+
+
 def test_a_session_of_droid_needs_no_id(tmp_path):
     head = {"type": "session_start", "title": "Flue", "sessionTitle": "Flue", "cwd": "/srv/kiln"}
     message = {"type": "message", "timestamp": "2024-01-15T10:00:00Z", "message": {"role": "user", "content": "Why?"}}

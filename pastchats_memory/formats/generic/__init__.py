@@ -201,7 +201,11 @@ class GenericReader:
         opening: list[object],
         context: ConversationFacts,
     ) -> Iterator[Turn | Unreadable]:
-        facts = self._compare([message for value in opening for message in self._parse_item(value) if message.text])
+        first = [message for value in opening for message in self._parse_item(value)]
+        folders = {message.cwd for message in first} - {None}
+        if len(folders) == 1 == len({message.conversation_id for message in first}):  # it stands once, for all
+            context = replace(context, cwd=context.cwd or folders.pop())
+        facts = self._compare([message for message in first if message.text])
         for item in items:
             if isinstance(item, Unreadable):
                 yield item
@@ -238,7 +242,7 @@ def mapped_format(key_map: KeyMap | None) -> Format:
     reader = GenericReader(MappedRecords(key_map) if key_map else None)
     return Format(
         name="messages",
-        version=23,
+        version=24,
         detect=reader.detect,
         read=reader.read,
         program="Augment",

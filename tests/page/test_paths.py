@@ -67,6 +67,19 @@ def test_a_hit_leads_to_its_conversation_and_back(visit: Visit) -> None:
     page.locator("li.hit").first.wait_for()
 
 
+def test_the_outline_marks_the_episode_that_is_read(browser: Browser, site: Site, pages: list[str]) -> None:
+    with visiting(browser, site, viewport={"width": 1280, "height": 400}) as visit:
+        for address in (one for one in pages if one.startswith("/page/conversation")):
+            page = visit.go(address)
+            entries = page.locator(".outline li")
+            if entries.count() > 1:
+                page.locator(".outline li.here").wait_for()
+                page.locator(".episode").nth(1).evaluate("(one) => scrollTo(0, one.offsetTop - 70)")
+                page.locator(".outline li.here", has_text=entries.nth(1).inner_text().split("\n")[0]).wait_for()
+                return
+    pytest.fail("no conversation has an outline")
+
+
 @pytest.mark.parametrize("name", ["Home", "Projects", "Tasks", "Lessons", "Memory at work", "Sources", "Settings"])
 def test_every_name_of_the_navigation_leads_to_its_page(visit: Visit, name: str) -> None:
     page = visit.go("/page/tasks")

@@ -68,14 +68,16 @@ document.addEventListener("toggle", async (event) => {
 
 const outline = document.querySelector(".outline ol");
 if (outline) {
-  const lines = new Map([...outline.querySelectorAll("li > a")].map((link) => [link.hash.slice(1), link.parentElement]));
-  const reading = new IntersectionObserver((changes) => {
-    const line = lines.get(changes.findLast((one) => one.isIntersecting)?.target.id);
+  const episodes = [...document.querySelectorAll(".episode")];
+  const lines = new Map([...outline.querySelectorAll("li > a")].map((link) => [link.hash, link.parentElement]));
+  const reading = new IntersectionObserver(() => {
+    const read = episodes.findLast((one) => one.getBoundingClientRect().top < innerHeight / 5) ?? episodes[0];
+    const line = lines.get(read.dataset.episode);
     if (!line) return;
     for (const one of outline.children) one.classList.toggle("here", one === line);
     outline.scrollTop = line.offsetTop - outline.offsetTop - outline.clientHeight / 3;
-  }, { rootMargin: "-20% 0px -79% 0px" }); // a line of the window, which one episode crosses
-  for (const one of document.querySelectorAll(".episode")) reading.observe(one);
+  }, { rootMargin: "-20% 0px -79% 0px" }); // it is called when an episode crosses this line of the window
+  for (const one of episodes) reading.observe(one);
 }
 
 // --- menus ------------------------------------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ def site(garden: Program) -> Iterator[Site]:
 @pytest.fixture(scope="session")
 def pages(site: Site) -> list[str]:
     """Return the addresses of every kind of page."""
-    return site.walk("/", "/?query=webhook+retries")
+    return site.walk("/", "/?query=webhook+retries", "/page/file?name=delivery.py")
 
 
 @pytest.fixture

@@ -61,7 +61,7 @@ def test_a_walk_finds_every_kind_of_page(pages: list[str]) -> None:
         "/page/projects",
         "/page/settings",
     }
-    assert expected | {"/page/sources", "/page/task", "/page/tasks", "/page/turn"} <= paths
+    assert expected | {"/page/file", "/page/sources", "/page/task", "/page/tasks", "/page/turn"} <= paths
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

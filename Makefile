@@ -81,9 +81,9 @@ release: release-ready lint lint-workflows docs test $(VENV)/installed-release
 	rm -rf dist/venv
 	@echo 'Push the tag: the workflow Release uploads dist/pypi. Attach dist/downloads to the release by hand.'
 
-# Set version, owner and date for the first release, and keep a database that it wrote.
+# Set owner and date for the first release, and keep a database that it wrote.
 first-release: $(VENV)/installed-dev
-	$(BIN)/python scripts/prepare_first_release.py $(VERSION) $(OWNER)
+	$(BIN)/python scripts/prepare_first_release.py $(OWNER)
 	$(MAKE) docs
 	$(BIN)/python scripts/keep_database.py
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from pastchats_memory.model import Hit, Item
     from pastchats_memory.model.episodes import RecallBlock
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 __all__ = ["Hit", "Item", "Memory", "MemoryFault", "RecallBlock"]
 
 

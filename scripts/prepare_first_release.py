@@ -1,10 +1,10 @@
 """Make every change that the first release needs, for one commit.
 
-    make first-release VERSION=1.0.0 OWNER=name
+    make first-release OWNER=name
 
-It sets the version, the owner of the repository, the date and the sentences that say that nothing is published. If a text is
-not there once, it changes nothing, so that no page is forgotten. It deletes itself, its test and its target of `make`, which
-then writes the generated files and keeps a database of the version.
+It sets the owner of the repository, the date and the sentences that say that nothing is published. If a text is not there
+once, it changes nothing, so that no page is forgotten. It deletes itself, its test and its target of `make`, which then
+writes the generated files and a database with the last changes.
 """
 
 from __future__ import annotations
@@ -17,18 +17,11 @@ from pathlib import Path
 import pastchats_memory
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-OLD = pastchats_memory.__version__
-SCHEMAS = REPOSITORY / "contracts/schemas/README.md"
-"""Every version on this page is the first one."""
-DELETED = (
-    f"tests/store/released/{OLD}.db.xz",
-    "tests/test_first_release.py",
-    "scripts/prepare_first_release.py",
-)
+DELETED = ("tests/test_first_release.py", "scripts/prepare_first_release.py")
 TARGET = """
-# Set version, owner and date for the first release, and keep a database that it wrote.
+# Set owner and date for the first release, and keep a database that it wrote.
 first-release: $(VENV)/installed-dev
-	$(BIN)/python scripts/prepare_first_release.py $(VERSION) $(OWNER)
+	$(BIN)/python scripts/prepare_first_release.py $(OWNER)
 	$(MAKE) docs
 	$(BIN)/python scripts/keep_database.py
 """
@@ -43,17 +36,13 @@ def find_section(name: str, heading: str) -> str:
     return text[start : text.index("\n## ", start) + 1]
 
 
-def list_changes(version: str, owner: str, date: str) -> list[Change]:
-    """Return all changes that lead to a version, whose first number decides how finished it is called."""
+def list_changes(owner: str, date: str) -> list[Change]:
+    """Return all changes that publish the present version."""
     raw = f"https://raw.githubusercontent.com/{owner}/pastchats-memory/main"
-    finished = "5 - Production/Stable" if int(version.partition(".")[0]) else "4 - Beta"
     return [
-        ("pyproject.toml", f'\nversion = "{OLD}"\n', f'\nversion = "{version}"\n'),
-        ("pyproject.toml", "Development Status :: 3 - Alpha", f"Development Status :: {finished}"),
         ("pyproject.toml", "# There is no public address yet. Everything else that names one takes", "# Everything else that names the address takes"),
         ("pyproject.toml", "github.com/OWNER/", f"github.com/{owner}/"),
-        ("pastchats_memory/__init__.py", f'__version__ = "{OLD}"', f'__version__ = "{version}"'),
-        ("CHANGELOG.md", f"## {OLD} – unreleased", f"## {version} – {date}"),
+        ("CHANGELOG.md", f"## {pastchats_memory.__version__} – unreleased", f"## {pastchats_memory.__version__} – {date}"),
         ("README.md", "io.github.OWNER/", f"io.github.{owner}/"),
         (
             "README.md",
@@ -78,19 +67,17 @@ def list_changes(version: str, owner: str, date: str) -> list[Change]:
 def main() -> int:
     """Change the files. Return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("version")
     parser.add_argument("owner", help="the account or organisation that holds the repository")
     parser.add_argument("--date", default=dt.datetime.now(tz=dt.UTC).date().isoformat())
     given = parser.parse_args()
     texts: dict[Path, str] = {}
-    for name, before, after in list_changes(given.version, given.owner, given.date):
+    for name, before, after in list_changes(given.owner, given.date):
         path = REPOSITORY / name
         text = texts.get(path) or path.read_text(encoding="utf-8")
         if text.count(before) != 1:
             print(f"{name} does not have this text once: {before.strip()}", file=sys.stderr)
             return 1
         texts[path] = text.replace(before, after)
-    texts[SCHEMAS] = SCHEMAS.read_text(encoding="utf-8").replace(OLD, given.version)
     for path, text in texts.items():
         path.write_text(text, encoding="utf-8")
         print(f"changed {path.relative_to(REPOSITORY)}")

@@ -192,14 +192,23 @@ def test_an_open_webui_item_without_a_chat_is_reported(tmp_path):
     assert any(isinstance(row, Unreadable) for row in rows(OPEN_WEBUI, path))
 
 
+EXPORT_OF_CURSOR = "# Flue\n_Exported on 3/14/2026 at {} from Cursor (2.6.19)_\n\n---\n\n**User**\n\nWhy?\n\n---\n\n**Cursor**\n\nSoot.\n"
+
+
 def test_an_export_of_cursor_has_the_time_of_its_zone(tmp_path):
     file = tmp_path / "flue.md"
-    head = "# Flue\n_Exported on 3/14/2026 at {} from Cursor (2.6.19)_\n\n---\n\n**User**\n\nWhy?\n\n---\n\n**Cursor**\n\nSoot.\n"
     for written, moment in (("11:20:49 GMT+5:30", "05:50"), ("8:00:01 GMT-3:30", "11:30"), ("9:00:00 GMT+2", "07:00")):
-        file.write_text(head.format(written), encoding="utf-8")
+        file.write_text(EXPORT_OF_CURSOR.format(written), encoding="utf-8")
         assert {turn.timestamp for turn in turns(DIALOGUE, file) if turn.role == "user"} == {
             f"2026-03-14T{moment}:00.000Z"
         }
+
+
+def test_an_export_with_a_zone_that_does_not_exist_is_still_read(tmp_path):
+    file = tmp_path / "flue.md"
+    for zone in ("+24", "-99:59", "+23:99"):
+        file.write_text(EXPORT_OF_CURSOR.format(f"9:00:00 GMT{zone}"), encoding="utf-8")
+        assert [turn.content for turn in turns(DIALOGUE, file)] == ["Why?", "Soot."]
 
 
 def test_a_list_of_prompts_with_a_commit_is_no_rollout(tmp_path):
@@ -231,4 +240,4 @@ def test_a_session_of_droid_needs_no_id(tmp_path):
     head = {"type": "session_start", "title": "Flue", "sessionTitle": "Flue", "cwd": "/srv/kiln"}
     message = {"type": "message", "timestamp": "2024-01-15T10:00:00Z", "message": {"role": "user", "content": "Why?"}}
     (turn,) = turns(DROID, written(tmp_path / "s.jsonl", head, message))
-    assert (turn.content, turn.cwd) == ("Why?", "/srv/kiln")
+    assert (turn.content, turn.cwd, turn.conversation_id) == ("Why?", "/srv/kiln", "s")

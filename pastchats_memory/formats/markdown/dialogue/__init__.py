@@ -102,7 +102,7 @@ UNQUOTED_SHARE = 0.2
 """The most lines outside quotations, as a share of those below the first quoted speaker."""
 _DAY = re.compile(rf"\b(?=20){MOMENT}(?!\d)")
 _EXPORTED = re.compile(
-    r"_Exported on (\d{1,2}[./]\d{1,2}[./]\d{4}) at (\d{1,2}:\d\d)(?::\d\d GMT([+-]\d{1,2})(?::(\d\d))?)?"
+    r"_Exported on (\d{1,2}[./]\d{1,2}[./]\d{4}) at (\d{1,2}:\d\d)(?::\d\d GMT([+-](?:1\d|0?\d)\b)(?::([0-5]\d))?)?"
 )
 """The line below the title of Cursor's exports, in the notation of the machine. Zeros before numbers tell that days come first."""
 

@@ -106,7 +106,7 @@ class _Session(AgentSession):
 
     def _apply_header(self, record: Json) -> None:
         info = self.builder.info
-        info.conversation_id = text_of(record.get("id"))
+        info.conversation_id = text_of(record.get("id")) or self.source.path.stem
         info.cwd = folder_of(record.get("cwd"))
         title = text_of(record.get("sessionTitle")) or text_of(record.get("title"))
         info.metadata["title"] = title

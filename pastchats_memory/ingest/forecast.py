@@ -96,9 +96,11 @@ def _sample(new: Sequence[Plan], read: Callable[[Plan], Iterable[Pieces]]) -> li
     for step in range(8 * len(small)):
         place = bisect_right(ends, ends[-1] * (step * GOLDEN % 1))
         chosen[place] += 1
-        rows[place] = rows.get(place) or [*dict.fromkeys(read(small[place]))]
+        if place in rows:
+            continue
+        rows[place] = [*dict.fromkeys(read(small[place]))]
         read_bytes = sum(small[one].candidate.size for one in rows)
-        if len(rows) == len(small) or read_bytes > MOST_SAMPLED or sum(map(len, rows.values())) > MOST_ROWS:
+        if len(rows) == len(small) or read_bytes > MOST_SAMPLED or len(rows) + sum(map(len, rows.values())) > MOST_ROWS:
             break
     weights = {one: times * small[one].new_bytes ** 0.5 for one, times in chosen.items()}
     if len(rows) == len(small):

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from pastchats_memory.config import load
 from pastchats_memory.embed.packaged import PackagedEmbedder
+from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.ingest.discover import discover_files
 from pastchats_memory.ingest.dry_run import sample_pieces, survey_at
-from pastchats_memory.ingest.forecast import cut_pieces, measure_work
+from pastchats_memory.ingest.forecast import Pieces, cut_pieces, estimate, measure_work
 from pastchats_memory.ingest.plan import plan_run
 from pastchats_memory.ingest.report import IndexReport
 from pastchats_memory.memory.indexing import index_options
@@ -19,6 +20,8 @@ from pastchats_memory.store.database import open_existing
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from pastchats_memory.ingest.changes import Plan
 
 
 def test_a_few_long_files_among_many_short_ones_count_by_their_size(tmp_path: Path) -> None:
@@ -75,3 +78,21 @@ def test_a_task_is_counted_once_and_works_by_all_its_texts(tmp_path: Path) -> No
     ((title, *others),) = sample_pieces(plan, options)
     assert title == "Flue\n\nIt smokes."
     assert "Since May." in others
+
+
+def test_a_file_without_turns_is_read_once_for_an_estimate(tmp_path: Path) -> None:
+    for number in range(10):
+        (tmp_path / f"{number}.jsonl").write_text("{}\n" * (1 if number else 20_000), encoding="utf-8")
+    options = index_options(load(None), None)
+    found, _ = discover_files([tmp_path], options.wanted)
+    with open_existing(tmp_path / "memory.db") as database:
+        plans = plan_run(database, found, options, IndexReport("")).files
+    names: list[str] = []
+
+    def read(plan: Plan) -> list[Pieces]:
+        names.append(plan.candidate.name)
+        return []
+
+    estimate(ModelSession(PackagedEmbedder()), plans, read, least_bytes=1)
+    assert names
+    assert len(names) == len(set(names))

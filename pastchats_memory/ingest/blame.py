@@ -185,7 +185,7 @@ def list_changes(database: Database, name: str, limit: int) -> list[Item]:
     end = use_slashes(name).lstrip("/")
     found = (
         item
-        for item, _ in turns.with_changed_file(database, {posixpath.basename(end)}, "")
+        for item, _ in turns.with_changed_file(database, {posixpath.basename(end)}, None)
         if any(f"/{use_slashes(path)}".endswith(f"/{end}") for path in _changed_files(item))
     )
     return list(islice(found, limit))

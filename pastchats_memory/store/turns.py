@@ -281,10 +281,12 @@ def find_newest_conversation(database: Database, project: str, not_conversation:
     return found
 
 
-def with_changed_file(database: Database, names: Collection[str], project: str) -> Iterator[tuple[Item, str | None]]:
+def with_changed_file(
+    database: Database, names: Collection[str], project: str | None
+) -> Iterator[tuple[Item, str | None]]:
     """Yield the turns whose tool calls mention a file by one of its names, and their folders, the newest first.
 
-    Turns of a project whose list of changed files was cut are among them.
+    Turns of a project, if one is given, whose list of changed files was cut are among them.
     """
     quoted = " OR ".join('"{}"'.format(name.replace('"', '""')) for name in names)
     rows = database.run(

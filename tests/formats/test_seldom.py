@@ -234,6 +234,10 @@ def test_a_folder_that_stands_once_in_a_file_is_that_of_the_conversation(tmp_pat
     assert {turn.cwd for turn in turns(MESSAGES, written(tmp_path / "chat.jsonl", first, last))} == {"/srv/kiln"}
     others = [message | {"conversation_id": name} for name, message in (("a", first), ("b", last))]
     assert [turn.cwd for turn in turns(MESSAGES, written(tmp_path / "two.jsonl", *others))] == ["/srv/kiln", None]
+    moved = written(tmp_path / "moved.jsonl", first, first | {"cwd": "/srv/oven"}, last)
+    assert [turn.cwd for turn in turns(MESSAGES, moved)] == ["/srv/kiln", "/srv/oven", None]
+    outer = written(tmp_path / "outer.jsonl", {"title": "Flue", "cwd": "/srv"}, first, last)
+    assert [turn.cwd for turn in turns(MESSAGES, outer)] == ["/srv/kiln", "/srv"]
 
 
 def test_a_session_of_droid_needs_no_id(tmp_path):

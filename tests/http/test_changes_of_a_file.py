@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from program import Program
@@ -19,6 +20,29 @@ def test_the_name_of_a_file_leads_to_the_sessions_that_changed_it(program: Progr
             assert "Light the kiln" in client.get("/page/file", params={"name": name}).text
         for name in ("eat.py", "notes.md", "w.py", ""):  # notes.md was only read
             assert "No session changed it" in client.get("/page/file", params={"name": name}).text
+
+
+def test_a_session_that_changed_a_file_twice_stands_once_with_both_changes(program: Program) -> None:
+    arguments = {"file_path": "/w/heat.py", "old_string": "a", "new_string": "b"}
+    edit: dict[str, object] = {"type": "tool_use", "name": "Edit", "input": arguments}
+    turns: tuple[tuple[str, list[dict[str, object]]], ...] = (
+        ("user", [{"type": "text", "text": "Light the kiln."}]),
+        ("assistant", [{"type": "text", "text": "I light it."}, edit | {"id": "t1"}]),
+        ("user", [{"type": "text", "text": "Hotter, please."}]),
+        ("assistant", [{"type": "text", "text": "Now <b>hotter</b>, `slowly`."}, edit | {"id": "t2"}]),
+    )
+    records = [
+        {"sessionId": "s", "uuid": f"u{place}", "timestamp": f"2026-02-01T08:00:0{place}Z", "type": role}
+        | {"message": {"id": f"m{place}", "role": role, "content": content}}
+        for place, (role, content) in enumerate(turns)
+    ]
+    file = program.home / "s.jsonl"
+    file.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    assert program("index", file).status == 0
+    with serving(program) as server, browsing(server) as client:
+        shown = client.get("/page/file", params={"name": "heat.py"}).text
+    assert (shown.count("Light the kiln"), shown.count("<details data-fetch")) == (1, 2)
+    assert "Now &lt;b&gt;hotter&lt;/b&gt;, <code>slowly</code>." in shown
 
 
 def test_the_calls_of_a_turn_are_narrowed_to_those_that_changed_a_file(program: Program) -> None:

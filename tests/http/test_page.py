@@ -235,6 +235,8 @@ def test_a_pasted_file_is_shown_in_part_until_somebody_wants_all_of_it(program: 
         whole = re.search(r'more characters. <a href="([^"]*)">Show all</a>', part)
         assert whole is not None
         assert len(part) < MOST_CHARACTERS < len(client.get(html.unescape(whole[1])).text)
+        cut = re.findall(r'<p class="facts" id="shown-(\d+)">[\d,]* more characters', part)
+        assert [f"id={one}&" in html.unescape(whole[1]) for one in cut] == [True]
     assert "The last gear is broken" in part
 
 

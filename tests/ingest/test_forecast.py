@@ -46,7 +46,10 @@ def test_each_turn_of_few_files_is_counted(tmp_path: Path) -> None:
     folder = tmp_path / "chats"
     folder.mkdir()
     for number in range(30):
-        records = [{"role": "user", "content": f"Question {number} {place}"} for place in range(number % 3 + 1)]
+        noise = "n" * 900 * (number % 3)
+        records = [
+            {"role": "user", "content": f"Question {number} {place}", "noise": noise} for place in range(number % 3 + 1)
+        ]
         answer = {"role": "assistant", "content": f"Answer {number}"}
         text = "".join(json.dumps(record) + "\n" for record in [*records, answer])
         (folder / f"{number}.jsonl").write_text(text, encoding="utf-8")

@@ -1,10 +1,10 @@
 """`man` and `completion`: print the manual page, and the scripts by which shells complete commands."""
 
 import re
-from importlib.metadata import version
 
 import click
 
+from pastchats_memory import __version__
 from pastchats_memory.cli import COMPLETION_VARIABLE, DONE, options, program
 from pastchats_memory.cli.asking import make_command
 
@@ -22,7 +22,7 @@ def page() -> str:
     context = click.Context(program, info_name="pastchats-memory", **program.context_settings)
     summary, _, rest = _plain(program.help).partition("\n")
     parts = [
-        f'.TH PASTCHATS-MEMORY 1 "" "pastchats-memory {version("pastchats-memory")}" "User Commands"\n',
+        f'.TH PASTCHATS-MEMORY 1 "" "pastchats-memory {__version__}" "User Commands"\n',
         f".SH NAME\npastchats-memory \\- {_roff(summary.rstrip('.'))}\n",
         ".SH SYNOPSIS\n.B pastchats-memory\n\\fICOMMAND\\fR [\\fIOPTIONS\\fR] [\\fIARGUMENTS\\fR]\n",
         f".SH DESCRIPTION\n.nf\n{_roff(rest.strip())}\n.fi\n",

@@ -8,6 +8,7 @@ import subprocess
 import pytest
 from program import Program
 
+from pastchats_memory import __version__
 from pastchats_memory.cli import COMMANDS
 
 
@@ -33,7 +34,7 @@ def test_a_half_written_command_is_completed_and_so_is_an_option(program: Progra
 def test_the_manual_page_names_every_command_and_man_accepts_it(program: Program) -> None:
     run = program("man")
     assert (run.status, run.stderr) == (0, "")
-    assert run.stdout.startswith(".TH PASTCHATS-MEMORY 1")
+    assert run.stdout.startswith(f'.TH PASTCHATS-MEMORY 1 "" "pastchats-memory {__version__}"')
     for command in COMMANDS:
         assert f".SS {command}\n".replace("-", "\\-") in run.stdout
     if shutil.which("groff"):

@@ -23,8 +23,6 @@
 Any other exception is a bug and stays a traceback.
 """
 
-from __future__ import annotations
-
 TYPE_CHECKING = False  # a hook does without the import of typing
 if TYPE_CHECKING:
     from typing import ClassVar
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
 class MemoryFault(Exception):
     """An error of the environment or of the request; `hint` says what to do about it."""
 
-    kind: ClassVar[str] = "fault"
+    kind: "ClassVar[str]" = "fault"
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)

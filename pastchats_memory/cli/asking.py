@@ -1,7 +1,5 @@
 """The shape of a command: parse, one call of `Memory`, JSON or text, warnings, exit code."""
 
-from __future__ import annotations
-
 import functools
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -43,7 +41,7 @@ class CommandResult(NamedTuple):
 
 
 def list_found(
-    answer: Listing[Row], found: Sequence[Row], text: Callable[[], str], nothing: str, warnings: Sequence[str] = ()
+    answer: "Listing[Row]", found: Sequence[Row], text: Callable[[], str], nothing: str, warnings: Sequence[str] = ()
 ) -> CommandResult:
     """Return the result of a command that lists what it finds."""
     return CommandResult(lambda: answer.build(found, warnings), text, bool(found), nothing, warnings=warnings)
@@ -85,7 +83,7 @@ def ask_memory(
         further: what `make_command` takes.
     """
 
-    def open_for(db: str | None, given: dict[str, Any]) -> Memory:
+    def open_for(db: str | None, given: dict[str, Any]) -> "Memory":
         settings = {flag: given.pop(flag) for flag in flags}
         if check is not None:
             check(**given)

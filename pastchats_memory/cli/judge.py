@@ -1,7 +1,5 @@
 """`judge`: label the outcome of episodes."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -128,7 +126,7 @@ def _judge_automatically(memory: Memory, project: str | None, limit: int) -> Com
     )
 
 
-def describe_labels(done: AutoJudged) -> str:
+def describe_labels(done: "AutoJudged") -> str:
     """Return what a run cost and gave, in a line for each reason why an answer gave no label."""
     labels = Counter(sheet.outcome.verdict for sheet in done.sheets)
     given = ", ".join(f"{labels[outcome]} {outcome}" for outcome in OUTCOMES if labels[outcome]) or "no label"

@@ -1,7 +1,5 @@
 """Options and arguments that several commands share."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys
@@ -124,7 +122,7 @@ def interrupt_in_order() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def open_memory(db: str | None, *, create: bool = False, **flags: object) -> Memory:
+def open_memory(db: str | None, *, create: bool = False, **flags: object) -> "Memory":
     """Open the memory that flags, environment, files or defaults name, and print notices on stderr.
 
     Raises StoreFault, UsageFault, ModelUnavailable.

@@ -1,7 +1,5 @@
 """Print JSON, warnings and tables that fit, on a screen or into a pipe."""
 
-from __future__ import annotations
-
 import codecs
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -152,7 +150,7 @@ def ending(text: str, columns: int) -> str:
 
 
 @contextmanager
-def bar(unit: str, doing: str, stopped: Callable[[], str] | None = None) -> Iterator[Callable[[Progress], None]]:
+def bar(unit: str, doing: str, stopped: Callable[[], str] | None = None) -> "Iterator[Callable[[Progress], None]]":
     """Show a bar with rate and time left on a terminal, nothing elsewhere, and what is left after Ctrl-C (`stopped`)."""
     try:
         if not is_terminal(sys.stderr):
@@ -162,7 +160,7 @@ def bar(unit: str, doing: str, stopped: Callable[[], str] | None = None) -> Iter
 
         with tqdm(unit=f" {unit}", leave=False, desc=doing, file=sys.stderr) as shown:
 
-            def step(progress: Progress) -> None:
+            def step(progress: "Progress") -> None:
                 shown.total = progress.total
                 shown.update(progress.done - shown.n)
 

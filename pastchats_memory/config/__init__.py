@@ -6,8 +6,6 @@ models and the transcripts, nor whether text leaves the machine; errors in it ar
 user's own file are errors of the run.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -144,7 +142,7 @@ def own_places(database: Path, environment: Mapping[str, str] = os.environ) -> f
     )
 
 
-def _own(path: Path) -> ConfigFile:
+def _own(path: Path) -> "ConfigFile":
     from pastchats_memory.config.toml import read
 
     file = read(path)
@@ -157,7 +155,7 @@ def _own(path: Path) -> ConfigFile:
     return file
 
 
-def _projects(path: Path, own: Path | None) -> ConfigFile:
+def _projects(path: Path, own: Path | None) -> "ConfigFile":
     from pastchats_memory.config.toml import read
 
     file = read(path)

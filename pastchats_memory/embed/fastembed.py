@@ -5,8 +5,6 @@ fastembed runs them: static models, Qwen3, Jina v3.
 Each use of a model raises ModelUnavailable if the model cannot be used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from functools import cached_property
@@ -36,7 +34,7 @@ class FastembedEmbedder:
         self._may_fetch = may_fetch
 
     @cached_property
-    def _model(self) -> TextEmbedding:
+    def _model(self) -> "TextEmbedding":
         be_discreet()
         from fastembed import TextEmbedding
         from loguru import logger

@@ -1,7 +1,5 @@
 """Run onnxruntime silently, without telemetry, on the processor."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path
@@ -20,7 +18,7 @@ def be_discreet() -> None:
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
 
 
-def open_graph(path: Path, *, for_one: bool = False) -> InferenceSession:
+def open_graph(path: Path, *, for_one: bool = False) -> "InferenceSession":
     """Return a graph that is ready to run, on one thread for each call.
 
     A graph `for_one` call is ready sooner, and runs a little slower. Raises ImportError, OSError, or a fault of onnxruntime.

@@ -5,8 +5,6 @@ It cuts windows and counts budgets.
 It loads with the first text; the `tokenizers` library and the file then take about 25 ms.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
@@ -37,7 +35,7 @@ COSTLY_SCRIPTS = re.compile("[\u0250-\u02ff\u0530-\u058f\u0700-\u1fff\u2070-\u20
 
 
 @cache
-def tokenizer() -> Tokenizer:
+def tokenizer() -> "Tokenizer":
     """Return the packaged tokenizer, loaded once. Raises ModelUnavailable for a missing or damaged file."""
     try:
         from tokenizers import Tokenizer
@@ -49,7 +47,7 @@ def tokenizer() -> Tokenizer:
     return loaded
 
 
-def encode(text: str) -> Encoding:
+def encode(text: str) -> "Encoding":
     """Return the WordPieces of any string, without [CLS] and [SEP]; lone surrogates count as U+FFFD."""
     if not text.isascii():
         text = repair_surrogates(text)

@@ -1,7 +1,5 @@
 """Derive outcomes from the stored rows: those that changed, or all of them."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -283,7 +281,7 @@ def derive_ending(
 
 
 def _locate_evidence(
-    shown: QuotedLine, turns: Sequence[TurnRow | Item], next_turns: Sequence[TurnRow | Item]
+    shown: "QuotedLine", turns: Sequence[TurnRow | Item], next_turns: Sequence[TurnRow | Item]
 ) -> Quotation:
     """Return the evidence with its turn.
 

@@ -1,7 +1,5 @@
 """Read packed bytes: members of zip archives, gzip and zstd files, within limits."""
 
-from __future__ import annotations
-
 import io
 import os
 import sys
@@ -73,7 +71,7 @@ def _open_zip_member(path: Path, name: str) -> BinaryIO:
 
 
 @lru_cache(1)
-def _zip(path: Path, *_state: int) -> zipfile.ZipFile:
+def _zip(path: Path, *_state: int) -> "zipfile.ZipFile":
     """Return the archive; the last one stays open, because reading its list for each member takes quadratic time."""
     import zipfile
     from weakref import finalize

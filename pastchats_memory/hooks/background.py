@@ -1,7 +1,5 @@
 """Fulfil requests to index: detached, at low priority, one process at a time."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -105,7 +103,7 @@ def fulfil(request: IndexRequest) -> None:
             _judge(memory, request, config.judge_after_sessions)
 
 
-def _judge(memory: Memory, request: IndexRequest, most: int) -> None:
+def _judge(memory: "Memory", request: IndexRequest, most: int) -> None:
     """Let the configured judge label the newest episodes, and log what that cost."""
     from pastchats_memory.hooks.log import note
 

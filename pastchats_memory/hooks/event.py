@@ -1,7 +1,5 @@
 """Parse the event that an agent sends on a hook's stdin."""
 
-from __future__ import annotations
-
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -33,7 +31,7 @@ class HookEvent(NamedTuple):
     """Working directory of a hook that another process answers."""
 
     @property
-    def here(self) -> Path | None:
+    def here(self) -> "Path | None":
         """Return the folder whose configuration counts; None for the working directory."""
         from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Choose the query for a prompt: the user's own words, without pastes and without text of programs."""
 
-from __future__ import annotations
-
 import re
 from typing import TYPE_CHECKING
 
@@ -37,7 +35,7 @@ _WHERE = re.compile(
 _TAGGED = re.compile(r"<(?P<tag>[a-z][a-z_-]{2,40})(?: [^<>]{0,200})?>.*?(?:</(?P=tag)>|\Z)", re.DOTALL)
 
 
-def strip_wrappers(prompt: str, format_: Format) -> str:
+def strip_wrappers(prompt: str, format_: "Format") -> str:
     """Return what the user typed, without what the agent's client adds to it; nothing for a command of the client."""
     text = prompt.strip()
     if format_.dialect is None or (text[:1].isalnum() and "<" not in text):

@@ -4,8 +4,6 @@ Each server has a socket of its own in the folder of the hooks' state. It greets
 the answer with END behind it. Every hook imports this module, so it imports little.
 """
 
-from __future__ import annotations
-
 import _socket  # `socket` brings enumerations
 import os
 import sys
@@ -63,7 +61,7 @@ def name_machine() -> str:
     return f"{blake2b(os.fsencode(_socket.gethostname()), digest_size=4).hexdigest()}-"
 
 
-def sign_environment(environment: Mapping[str, str] = os.environ) -> str:
+def sign_environment(environment: "Mapping[str, str]" = os.environ) -> str:
     """Return a digest of the variables that count; with another one, a server has another configuration."""
     counted = [
         f"{name}={value}"

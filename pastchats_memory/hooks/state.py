@@ -3,8 +3,6 @@
 This module imports little: a hook uses it at every event.
 """
 
-from __future__ import annotations
-
 import os
 
 from pastchats_memory.files.folders import DATABASE_VARIABLE, name_state
@@ -17,7 +15,7 @@ WAITING = "waiting"
 """The folder of requests to index in the folder of the hooks' state."""
 
 
-def find_state(database: str | None) -> Path | None:
+def find_state(database: str | None) -> "Path | None":
     """Return the folder of the hooks' state; without a home folder it lies beside a database that is named.
 
     The result is None if neither is known.

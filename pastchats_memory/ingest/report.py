@@ -1,7 +1,5 @@
 """Report the progress and the result of an index run."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -114,13 +112,13 @@ def report_refused(fault: Unreadable) -> FileReport:
     return FileReport(fault.path, None, reason=fault.reason, unreadable=faults)
 
 
-def report_failed(candidate: Candidate, fault: OSError) -> FileReport:
+def report_failed(candidate: "Candidate", fault: OSError) -> FileReport:
     """Report a file that the disk or its permissions kept from being read."""
     reason = fault.strerror or str(fault)
     return FileReport(candidate.name, None, reason=reason, unreadable=(Unreadable(candidate.name, 0, reason),))
 
 
-def report_unchanged(plan: Plan) -> FileReport:
+def report_unchanged(plan: "Plan") -> FileReport:
     """Report a file that is not read again, as its last reading found it."""
     state = plan.state
     if state is None:

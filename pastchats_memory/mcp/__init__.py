@@ -3,8 +3,6 @@
 No other package imports the SDK.
 """
 
-from __future__ import annotations
-
 import inspect
 import os
 import select
@@ -49,7 +47,7 @@ WRITERS = ("store_turn", "index_paths", "judge")
 class _Server(MCPServer):
     """Explains wrong arguments in sentences, and refuses unknown arguments, which the SDK would ignore."""
 
-    admission: Admission
+    admission: "Admission"
     """Who may ask over HTTP; it is set before the server is reached that way."""
 
     async def call_tool(
@@ -130,7 +128,7 @@ def serve(config: Config, report: Callable[[str], None], *, allow_write: bool = 
         pass  # the SDK's task groups raise this when the client closes the pipe that it reads
 
 
-def _admit_token(config: Config, report: Callable[[str], None], port: int) -> Admission:
+def _admit_token(config: Config, report: Callable[[str], None], port: int) -> "Admission":
     """Let in who shows the token. An answer may be a stream without end. Raises UsageFault."""
     from pastchats_memory.http.guard import Admission
     from pastchats_memory.http.token import open_token

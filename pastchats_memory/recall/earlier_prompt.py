@@ -1,7 +1,5 @@
 """Find the newest turn in which a prompt was typed before in the same project. Imports neither NumPy nor the model."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from pastchats_memory.store.database import Database
@@ -25,8 +23,8 @@ def is_typed(database: Database, text: str, project: str) -> bool:
 
 
 def find_earlier_prompt(
-    database: Database, text: str, project: str, conversation: str | None, find_own_words: Callable[[str], str]
-) -> list[Hit]:
+    database: Database, text: str, project: str, conversation: str | None, find_own_words: "Callable[[str], str]"
+) -> "list[Hit]":
     """Return the newest turn with the same words as a prompt, as the only hit; empty if there is none.
 
     Args:

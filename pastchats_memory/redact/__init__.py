@@ -3,8 +3,6 @@
 The rules load with the first text, so importing this package is cheap.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
@@ -19,7 +17,7 @@ _LONG_WORD = re.compile(r"[A-Za-z0-9]{13}")
 """Longer than the last part of a UUID, which ends the names of most transcripts: most paths have none."""
 
 
-def redact(text: str) -> Redaction:
+def redact(text: str) -> "Redaction":
     """Replace every secret in a text by its kind.
 
     >>> redact("export DB_PASSWORD=hunter2").text
@@ -43,7 +41,7 @@ def redact_by_rules(text: str) -> str:
 
 
 @cache
-def _load_marker() -> Callable[[str], Redaction]:
+def _load_marker() -> "Callable[[str], Redaction]":
     from pastchats_memory.redact.marks import mark_secrets  # it loads the rules
 
     return mark_secrets

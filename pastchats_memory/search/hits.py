@@ -1,7 +1,5 @@
 """Build the hits that callers get from ranked rows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -33,7 +31,7 @@ class Fit(NamedTuple):
     """0 to 1."""
 
 
-def build_hit(item: Item | TaskText, row: Ranked, place: int, fit: Fit | None, named: float) -> Hit:
+def build_hit(item: Item | TaskText, row: "Ranked", place: int, fit: Fit | None, named: float) -> Hit:
     """Return the hit of a ranked row; without a vector of the question it has no fit.
 
     Args:

@@ -1,7 +1,5 @@
 """Find the rows of a word without NumPy, for a caller that only decides whether to search."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -82,7 +80,7 @@ def select_prompts(database: Database, ids: Iterable[int], project: str, not_con
     )
 
 
-def select_earlier(database: Database, ids: Iterable[int], message: Item) -> list[int]:
+def select_earlier(database: Database, ids: Iterable[int], message: "Item") -> list[int]:
     """Return those of some rows that are turns of a message's project before the message."""
     return database.column(
         f"SELECT id FROM visible_prompts WHERE id IN {LISTED} AND source_project = ? "

@@ -4,8 +4,6 @@ The role that is logged in is the author of a row. Row-level security lets nobod
 Its functions raise TeamUnavailable if the team's server cannot be used.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -49,7 +47,7 @@ _HORIZON = (
 class PostgresServer:
     """The team's rows in PostgreSQL."""
 
-    def __init__(self, connection: Connection[tuple[Any, ...]], endpoint: str) -> None:
+    def __init__(self, connection: "Connection[tuple[Any, ...]]", endpoint: str) -> None:
         """Wrap a connection in autocommit mode."""
         self._connection = connection
         self._endpoint = endpoint

@@ -1,7 +1,5 @@
 """Run a PostgreSQL of one's own, to try a team's memory. It comes with pgvector by pip, and listens on a socket alone."""
 
-from __future__ import annotations
-
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,7 +37,7 @@ def stop_trial(folder: Path) -> Trial:
     return Trial(str(folder), is_running=False)
 
 
-def run_server(folder: Path) -> PostgresServer:
+def run_server(folder: Path) -> "PostgresServer":
     """Start the server of a folder, unless it runs. Raises TeamUnavailable."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a computer without XDG_RUNTIME_DIR

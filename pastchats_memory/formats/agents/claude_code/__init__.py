@@ -3,8 +3,6 @@
 The reader is imported with the first file: a hook needs only what is here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -17,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def locations(environment: Environment) -> Iterator[Path]:
+def locations(environment: Environment) -> "Iterator[Path]":
     """Yield transcripts, tasks, plans and the list of prompts below each configuration folder."""
     named = environment.variables.get("CLAUDE_CONFIG_DIR", "")
     folders = [type(environment.home)(name.strip()).expanduser() for name in named.split(",") if name.strip()]

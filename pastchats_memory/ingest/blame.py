@@ -28,9 +28,10 @@ from pastchats_memory.store import turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.text.shell import is_editor, is_shell, written_files
 
+MENTIONS = 2000
+"""Turns that mention a file's name of which a lookup of its changes reads the newest; most are commands that only list it."""
 _WORKTREE = re.compile(r"\A(?:.*/)?\.?worktrees?/[^/]+/")
 """Matches the folder of a worktree that an agent made below a repository."""
-
 
 Match = Callable[[str, str, str | None], bool]
 """Tells whether a path of a session names the file: its path, project and working directory."""
@@ -181,11 +182,11 @@ def _changed(item: Item, folder: str | None, match: Match, line: str | None) -> 
 
 
 def list_changes(database: Database, name: str, limit: int) -> list[Item]:
-    """Return the turns whose calls changed a file of this name, in any project, the newest first."""
+    """Return the turns whose calls changed a file of this name, in any project, among its newest MENTIONS, newest first."""
     end = use_slashes(name).lstrip("/")
     found = (
         item
-        for item, _ in turns.with_changed_file(database, {posixpath.basename(end)}, None)
+        for item, _ in islice(turns.with_changed_file(database, {posixpath.basename(end)}, None), MENTIONS)
         if any(f"/{use_slashes(path)}".endswith(f"/{end}") for path in _changed_files(item))
     )
     return list(islice(found, limit))

@@ -1,7 +1,5 @@
 """Options of an index run: which files to read, and how."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -71,7 +69,7 @@ class ReadAs:
 
     format: str = ""
     """The name of a format, or of a map in the configuration."""
-    key_map: KeyMap | None = None
+    key_map: "KeyMap | None" = None
     """Read JSON that has its keys by this map."""
 
     def to_json(self) -> str | None:
@@ -81,7 +79,7 @@ class ReadAs:
         return json.dumps({"format": self.format, "map": self.key_map.to_table() if self.key_map else {}})
 
     @classmethod
-    def from_json(cls, text: str | None) -> ReadAs:
+    def from_json(cls, text: str | None) -> "ReadAs":
         """Build it from the record of a source."""
         known = json.loads(text) if text else {}
         if not (table := known.get("map")):
@@ -116,7 +114,7 @@ class IndexOptions:
     """Read only the newest files that fit into so many bytes together, and at least one; None reads all."""
     is_narrow: bool = False
     """Whether this run wants only some files of its inputs, by a glob, a format or a map."""
-    maps: Mapping[str, KeyMap] = field(default_factory=dict)
+    maps: "Mapping[str, KeyMap]" = field(default_factory=dict)
     """The configured maps by name, for files of no known format that have their keys."""
     wanted: FileFilter = ALL_FILES
     """Which files and projects to read."""

@@ -1,7 +1,5 @@
 """Turn callers' text arguments into filters, hidden projects and model settings."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -159,14 +157,14 @@ def private_projects(database: Database) -> frozenset[str]:
     return private | private_among(unseen)
 
 
-def excluded_projects(database: Database, wanted: FileFilter) -> frozenset[str]:
+def excluded_projects(database: Database, wanted: "FileFilter") -> frozenset[str]:
     """Return the projects that are excluded by name, or by a folder of theirs."""
     by_name = {name for name in sources.project_names(database) if wanted.excludes(name)}
     places = [(str(resolve_path(folder)), project) for folder, project in sources.folders(database)]
     return frozenset(by_name | {project for path, project in places if wanted.excludes(path) or is_opted_out(path)})
 
 
-def find_judge(config: Config) -> Judge:
+def find_judge(config: Config) -> "Judge":
     """Return the configured judge of episodes. Raises UsageFault if there is none, or if two are configured."""
     from pastchats_memory.episodes.judges import CommandJudge, EndpointJudge
 
@@ -182,7 +180,7 @@ def find_judge(config: Config) -> Judge:
     return EndpointJudge(config.judge_endpoint, config.judge_model, config.judge_api_key, config.judge_timeout)
 
 
-def current_viewpoint() -> Viewpoint:
+def current_viewpoint() -> "Viewpoint":
     """Return the working directory and its project."""
     from pastchats_memory.tasks.edit import Viewpoint
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
+import pytest
 from program import Program
 from served import browsing, serving
 from test_calls import write_calls
+
+from pastchats_memory import Memory
+from pastchats_memory.ingest import blame
 
 
 def test_the_name_of_a_file_leads_to_the_sessions_that_changed_it(program: Program) -> None:
@@ -52,3 +57,33 @@ def test_the_calls_of_a_turn_are_narrowed_to_those_that_changed_a_file(program: 
         shown = client.get("/page/calls", params={"id": turn, "file": "heat.py"}).text
     assert "1040" in shown
     assert "make fire" not in shown
+
+
+def test_a_lookup_of_changes_reads_only_the_newest_turns_that_mention_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use = {"type": "tool_use", "id": "t1", "name": "Edit", "input": {"file_path": "/w/heat.py"}}
+    calls = [use, use | {"id": "t2", "name": "Bash", "input": {"command": "cat heat.py"}}]
+    records = [
+        {
+            "sessionId": f"s{place}",
+            "uuid": f"u{place}",
+            "timestamp": f"2026-02-0{place + 1}T08:00:00Z",
+            "type": "assistant",
+        }
+        | {
+            "message": {
+                "id": f"m{place}",
+                "role": "assistant",
+                "content": [{"type": "text", "text": "I light it."}, call],
+            }
+        }
+        for place, call in enumerate(calls)
+    ]
+    file = tmp_path / "s.jsonl"
+    file.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    with Memory.open(tmp_path / "memory.db") as memory:
+        memory.index([file])
+        assert len(memory.list_changes("heat.py")) == 1
+        monkeypatch.setattr(blame, "MENTIONS", 1)
+        assert memory.list_changes("heat.py") == []

@@ -31,9 +31,9 @@ class _GeminiActivity(ConversationExport):
         title, time = text_of(conversation.get("title")), conversation.get("time")
         htmls = [text_of(item.get("html")) for item in objects_of(conversation.get("safeHtmlItem"))]
         answer = "\n\n".join(filter(None, (strip_html(f"<p>{html}</p>") for html in htmls)))
-        said = _PROMPT.match(title)
-        is_prompt = said is not None or (answer and not title.startswith(OTHER_ACTIONS))
-        words = _ATTACHED.sub("", title[said.end() if said else 0 :]) if is_prompt else ""
+        verb = _PROMPT.match(title)
+        is_prompt = verb is not None or (answer and not title.startswith(OTHER_ACTIONS))
+        words = _ATTACHED.sub("", title[verb.end() if verb else 0 :]) if is_prompt else ""
         images = int("imageFile" in conversation)
         return [
             Message({}, "user", words, title, time=time, images=images),

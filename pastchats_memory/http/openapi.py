@@ -1,9 +1,9 @@
 """Describe the server as an OpenAPI 3.1 document: requests from the routes, answers from the views."""
 
 from collections.abc import Iterable, Sequence
-from importlib.metadata import version
 from typing import Any
 
+from pastchats_memory import __version__
 from pastchats_memory.http.routes import CHAT_CONTEXT, NON_BLANK, OPEN_PATHS, Parameter, Route
 from pastchats_memory.views.answers.errors import ErrorBody
 from pastchats_memory.views.answers.registry import ANSWERS
@@ -65,7 +65,7 @@ class _Description:
         }
         info = {
             "title": "pastchats-memory",
-            "version": version("pastchats-memory"),
+            "version": __version__,
             "summary": "Recall over the conversations, notes and tasks on this machine",
         }
         return {"openapi": "3.1.0", "info": info, "paths": paths, "components": components}

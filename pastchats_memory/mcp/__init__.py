@@ -9,7 +9,6 @@ import select
 import socket
 import sys
 from collections.abc import Callable, Iterable
-from importlib.metadata import version
 from threading import Thread
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
@@ -20,6 +19,7 @@ from mcp.server.mcpserver.tools import Tool
 from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import ValidationError
 
+from pastchats_memory import __version__
 from pastchats_memory.config import Config
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.mcp.schemas import fit_arguments, outline_output, shorten_input
@@ -94,8 +94,7 @@ def make_server(config: Config, *, allow_write: bool = False) -> _Server:
     reading, writing = (READERS, ()) if not allow_write else ((*READERS, "unjudged"), WRITERS)
     offered = [_make_tool(getattr(tools, name), READING) for name in reading]
     offered += [_make_tool(getattr(tools, name), WRITING) for name in writing]
-    package = "pastchats-memory"
-    return _Server(package, instructions=INSTRUCTIONS, version=version(package), log_level="ERROR", tools=offered)
+    return _Server("pastchats-memory", instructions=INSTRUCTIONS, version=__version__, log_level="ERROR", tools=offered)
 
 
 def _make_tool(function: Callable[..., CallToolResult], annotations: ToolAnnotations) -> Tool:

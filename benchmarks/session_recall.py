@@ -6,8 +6,8 @@
     python benchmarks/session_recall.py beam chats/100K
     python benchmarks/session_recall.py beam-sessions chats/100K
 
-All are the official files. A session is a transcript with its real dates, and a question is put verbatim. A session takes
-the place of its best turn. R@k is the share of questions with a session of the answer among the first k, MRR the mean of
+All are the official files. A session is a transcript with its real dates, and a question is put verbatim, on its day if the
+file names one. A session takes the place of its best turn. R@k is the share of questions with a session of the answer among the first k, MRR the mean of
 1 / rank of the first one, and nDCG@10 counts all of them. Questions without a session that answers them are left out: 4 of LoCoMo's 1,986, and the
 abstentions of LongMemEval and BEAM. `--questions` draws a sample of haystacks, always the same for the same file. `--together`
 puts the questions to one memory of so many sessions: those that answer, then the first others in the order of the haystacks.
@@ -30,8 +30,8 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
@@ -40,6 +40,8 @@ from typing import Any
 from pastchats_memory import Memory
 from pastchats_memory.arrays import Vector
 from pastchats_memory.embed.packaged import PackagedEmbedder
+from pastchats_memory.search.pipeline import search
+from pastchats_memory.search.request import Request
 from pastchats_memory.store.database import open_database
 
 SEED = 20261129
@@ -64,6 +66,8 @@ class Question:
     kind: str
     answers: frozenset[str]
     is_about_turns: bool = False
+    day: date = field(default_factory=date.today)
+    """The day when it is asked, from which "two weeks ago" counts. Only LongMemEval names it."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +142,8 @@ def read_longmemeval(file: Path) -> Iterator[Haystack]:
             for name, date, turns in sessions
             for turn in turns
         ]
-        question = Question(row["question"], row["question_type"], frozenset(row["answer_session_ids"]))
+        day = datetime.strptime(row["question_date"], LONGMEMEVAL_TIME).replace(tzinfo=UTC).date()
+        question = Question(row["question"], row["question_type"], frozenset(row["answer_session_ids"]), day=day)
         yield Haystack(row["question_id"], tuple(messages), (question,))
 
 
@@ -270,7 +275,8 @@ def rank_answers(
         memory = Memory(database, embedder)
         memory.index([transcript], project=haystack.name)
         for question in haystack.questions:
-            hits = memory.search(question.text, limit=DEPTH, mode=mode)
+            request = Request(question.text, mode=mode, limit=DEPTH, today=question.day, time_filters=True)
+            hits = search(database, embedder, request)
             found = (hit.metadata.get("doc_id") if question.is_about_turns else hit.conversation_id for hit in hits)
             yield question, list(dict.fromkeys(map(str, found)))
 

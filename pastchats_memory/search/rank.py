@@ -55,8 +55,9 @@ BEST_ROWS = 3
 """Number of those rows, which count by their mean."""
 DATED = 8.0
 """Worth of a row from the time that the question names, or soon after."""
-DAYS_AFTER, DAYS_BEFORE = 30.0, 3.0
-"""Days in which that worth falls to 1/e, after the time and before it; people write about events afterwards."""
+DAYS_AFTER, DAYS_BEFORE = (7.0, 30.0), 3.0
+"""Days in which that worth falls to 1/e, after the time and before it; people write about events afterwards. After the time it is
+twice as long as the time itself, between these two: what happened on one day is told sooner than what a month brought."""
 (
     WORDS_ONLY_PHRASE,
     WORDS_ONLY_NEIGHBOURS,
@@ -293,9 +294,10 @@ def neighbour_similarity(own: Floats, around: Ids, shares: Floats) -> Floats:
     return np.asarray((ahead * shares).max(axis=1, initial=0.0))
 
 
-def time_decay(days: Floats) -> Floats:
-    """Return 1 within the named time, and less for days after it (positive) or before it (negative)."""
-    return np.asarray(np.where(days >= 0, np.exp(-np.abs(days) / DAYS_AFTER), np.exp(-np.abs(days) / DAYS_BEFORE)))
+def time_decay(days: Floats, length: float) -> Floats:
+    """Return 1 within the named time, which lasts `length` days, and less for days after it (positive) or before it (negative)."""
+    after = float(np.clip(2 * length, *DAYS_AFTER))
+    return np.asarray(np.where(days >= 0, np.exp(-np.abs(days) / after), np.exp(-np.abs(days) / DAYS_BEFORE)))
 
 
 def conversation_evidence(own: Floats, conversations: Ids) -> Floats:

@@ -1,5 +1,6 @@
 """Read the time that a question names, as a filter or as evidence."""
 
+import math
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
@@ -70,7 +71,9 @@ def match_time(read: TimeRead | None, timestamps: list[str | None]) -> Floats:
     """Return how well each row's time matches the question's, 0 to 1; shape (rows,)."""
     if read is None or read.is_filter:
         return np.zeros(len(timestamps))
-    return time_decay(np.array([_days_off(read, timestamp) for timestamp in timestamps]))
+    since, until = (bound and datetime.fromisoformat(bound) for bound in (read.since, read.until))
+    length = (until - since) / DAY if since and until else math.inf
+    return time_decay(np.array([_days_off(read, timestamp) for timestamp in timestamps]), length)
 
 
 def has_time(database: Database, time: QueryTime, ids: Sequence[int]) -> Bools:

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 
-from pastchats_memory import __version__
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.files.exclusion import SharingLimits
 from pastchats_memory.model import Progress
@@ -126,7 +126,7 @@ def _read_file(
     database: Database, known: SyncFolder, trust: Trust, machine: str, number: int, path: Path
 ) -> tuple[Json, merge.Records]:
     """Return header and records of a file, unless its bytes were refused before. Raises UnusableFile."""
-    stamp = f"{files.read_stamp(path)} {known.generation} {__version__}"
+    stamp = f"{files.read_stamp(path)} {known.generation} {version('pastchats-memory')}"
     reason = sync.find_refusal(database, known.id, machine, number, stamp)
     if reason is not None:
         raise UnusableFile(reason)

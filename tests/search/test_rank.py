@@ -133,8 +133,16 @@ def test_a_row_without_neighbours_gets_nothing_from_them() -> None:
 
 
 def test_rows_count_less_the_farther_they_are_from_the_named_time() -> None:
-    found = rank.time_decay(np.array([0.0, 30.0, 60.0, -3.0, -np.inf]))
+    found = rank.time_decay(np.array([0.0, 30.0, 60.0, -3.0, -np.inf]), math.inf)
     assert found.tolist() == pytest.approx([1.0, math.exp(-1), math.exp(-2), math.exp(-1), 0.0])
+
+
+def test_the_worth_of_a_named_time_lasts_longer_after_a_longer_time() -> None:
+    later = np.array([14.0, -3.0])
+    by_length = {days: rank.time_decay(later, days).tolist() for days in (1.0, 7.0, 31.0, math.inf)}
+    assert by_length[1.0] == pytest.approx([math.exp(-2), math.exp(-1)])
+    assert by_length[7.0] == pytest.approx([math.exp(-1), math.exp(-1)])
+    assert by_length[31.0] == by_length[math.inf] == pytest.approx([math.exp(-14 / 30), math.exp(-1)])
 
 
 def test_a_conversation_counts_by_its_best_rows_and_fewer_of_them_count_less() -> None:

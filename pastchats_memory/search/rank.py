@@ -295,7 +295,7 @@ def neighbour_similarity(own: Floats, around: Ids, shares: Floats) -> Floats:
 
 
 def time_decay(days: Floats, length: float) -> Floats:
-    """Return 1 within the named time, which lasts `length` days, and less for days after it (positive) or before it (negative)."""
+    """Return 1 within a time of `length` days, and less for days after it (positive) or before it (negative)."""
     after = float(np.clip(2 * length, *DAYS_AFTER))
     return np.asarray(np.where(days >= 0, np.exp(-np.abs(days) / after), np.exp(-np.abs(days) / DAYS_BEFORE)))
 

@@ -72,7 +72,7 @@ def index(
     try:
         todo, archives = _plan(database, files, options, report)
         if announce is not None:
-            has_middles = session.version == PackagedEmbedder.version
+            has_middles = session.name == PackagedEmbedder.name  # a model that is gone has no version
             expected = estimate(session, todo, lambda plan: sample_pieces(plan, options, has_middles=has_middles))
             announce(replace(expected, other_runs=other_runs(database)))
         with database.with_long_timeout():

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pastchats_memory.embed import Embedder
+from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.ingest.changes import Plan
 from pastchats_memory.ingest.detect import detect, suggest_map
@@ -69,16 +70,17 @@ def survey_at(path: Path, inputs: Sequence[Path], options: IndexOptions, embedde
     with open_existing(path) as database:
         planned = plan_run(database, found, options, IndexReport("")).files
     todo = [plan for plan in planned if not plan.is_unchanged]
-    return estimate(ModelSession(embedder), todo, lambda plan: sample_pieces(plan, options), least_bytes=1)
+    return estimate(ModelSession(embedder), todo, lambda one: sample_pieces(one, options, embedder.name), least_bytes=1)
 
 
-def sample_pieces(plan: Plan, options: IndexOptions, *, has_middles: bool = True) -> Iterator[Pieces]:
-    """Yield the pieces of a file's turns and tasks; none of a file that cannot be read, which the run reports."""
+def sample_pieces(plan: Plan, options: IndexOptions, model: str) -> Iterator[Pieces]:
+    """Yield the pieces that a model embeds of a file's turns and tasks; none of an unreadable file, which the run reports."""
     try:
         source, format_, _ = detect(plan, options)
         if format_ is not None:
             file = OpenFile(plan, format_.name)
-            yield from (cut_pieces(turn, has_middle=has_middles) for turn in read_turns(source, format_, file, options))
+            has_middle = model == PackagedEmbedder.name  # a model that is gone has a name, but no version
+            yield from (cut_pieces(turn, has_middle=has_middle) for turn in read_turns(source, format_, file, options))
             yield from (tuple(texts_to_come([task])) for task in file.tasks)
     except OSError:
         return

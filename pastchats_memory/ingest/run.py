@@ -14,7 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from pastchats_memory.embed import Embedder
-from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.episodes.derive import derive
 from pastchats_memory.episodes.replies import classify_replies, open_packaged
 from pastchats_memory.formats.base.checkpoint import CannotResume
@@ -72,8 +71,7 @@ def index(
     try:
         todo, archives = _plan(database, files, options, report)
         if announce is not None:
-            has_middles = session.name == PackagedEmbedder.name  # a model that is gone has no version
-            expected = estimate(session, todo, lambda plan: sample_pieces(plan, options, has_middles=has_middles))
+            expected = estimate(session, todo, lambda plan: sample_pieces(plan, options, session.name))
             announce(replace(expected, other_runs=other_runs(database)))
         with database.with_long_timeout():
             with Writer(database, session, report, run_id, options) as writer:

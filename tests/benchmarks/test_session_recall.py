@@ -141,6 +141,18 @@ def test_longmemeval_searches_each_question_in_its_own_haystack_without_abstenti
     ]
 
 
+def test_a_question_of_longmemeval_is_put_on_its_own_day(tmp_path: Path) -> None:
+    bought = [[{"role": "user", "content": f"Today I bought a kettle, a {colour} one."}] for colour in ("red", "blue")]
+    question = LONGMEMEVAL[0] | {
+        "question": "Which kettle did I buy two days ago?",
+        "haystack_dates": ["2023/05/02 (Tue) 02:21", "2023/05/28 (Sun) 11:00"],
+        "haystack_sessions": bought,
+    }
+    assert rows("longmemeval", [question], tmp_path)[2][2] == "1.000"
+    earlier = question | {"question_date": "2023/05/04 (Thu) 23:40", "answer_session_ids": ["s1"]}
+    assert rows("longmemeval", [earlier], tmp_path)[2][2] == "1.000"
+
+
 def test_a_session_that_is_found_late_lowers_the_numbers(tmp_path: Path) -> None:
     content = json.loads(json.dumps(LOCOMO))
     content[0]["qa"] = [{"question": "Who learns the cello in Ghent?", "evidence": ["D1:1"], "category": 1}]

@@ -78,7 +78,7 @@ def test_a_task_is_counted_once_and_works_by_all_its_texts(tmp_path: Path) -> No
     found, _ = discover_files([file], options.wanted)
     with open_existing(tmp_path / "memory.db") as database:
         (plan,) = plan_run(database, found, options, IndexReport("")).files
-    ((title, *others),) = sample_pieces(plan, options)
+    ((title, *others),) = sample_pieces(plan, options, PackagedEmbedder.name)
     assert title == "Flue\n\nIt smokes."
     assert "Since May." in others
 

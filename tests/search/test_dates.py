@@ -10,6 +10,8 @@ from datetime import date
 import pytest
 
 from pastchats_memory import Memory
+from pastchats_memory.model import TimeRead
+from pastchats_memory.search.times import match_time
 from pastchats_memory.text.dates import mentions_time, read_when
 from pastchats_memory.views.answers.search import build_search
 from pastchats_memory.views.text import render_time_read
@@ -234,3 +236,13 @@ def test_explain_shows_the_time_in_the_callers_zone(fountain: Memory, monkeypatc
     finally:
         monkeypatch.undo()
         time.tzset()
+
+
+def test_a_row_two_weeks_after_a_named_day_fits_it_less_than_one_two_weeks_after_a_named_month() -> None:
+    day = TimeRead("on 3 may", "2026-05-03T00:00:00.000Z", "2026-05-03T23:59:59.999Z", is_filter=False)
+    month = TimeRead("in april", "2026-04-04T00:00:00.000Z", "2026-05-03T23:59:59.999Z", is_filter=False)
+    open_ended = TimeRead("before may", None, "2026-05-03T23:59:59.999Z", is_filter=False)
+    later = ["2026-05-17T23:59:59.999Z"]
+    by_day, by_month, by_open = (float(match_time(read, later)[0]) for read in (day, month, open_ended))
+    assert by_day < by_month / 4
+    assert by_month == by_open

@@ -32,7 +32,7 @@ class _GeminiActivity(ConversationExport):
         htmls = [text_of(item.get("html")) for item in objects_of(conversation.get("safeHtmlItem"))]
         answer = "\n\n".join(filter(None, (strip_html(f"<p>{html}</p>") for html in htmls)))
         verb = _PROMPT.match(title)
-        is_prompt = verb is not None or (answer and not title.startswith(OTHER_ACTIONS))
+        is_prompt = verb is not None or (answer != "" and not title.startswith(OTHER_ACTIONS))
         words = _ATTACHED.sub("", title[verb.end() if verb else 0 :]) if is_prompt else ""
         images = int("imageFile" in conversation)
         return [

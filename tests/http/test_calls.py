@@ -170,3 +170,12 @@ def test_a_result_that_comes_after_the_next_answer_still_belongs_to_its_call() -
     first, second = queue.flush()
     assert [(one.output, one.exit_code) for one in first.calls] == [("done", 0)]
     assert second.calls == ()
+
+
+def test_an_exit_code_of_0_is_no_sign_of_failure(program: Program) -> None:
+    path = write_calls(program.home / "kiln.jsonl")
+    path.write_text(path.read_text(encoding="utf-8").replace("Exit code 2", "Exit code 0"), encoding="utf-8")
+    assert program("index", path).status == 0
+    with serving(program) as server, browsing(server) as client:
+        text = client.get("/page/calls", params={"id": find_answer(program)}).text
+    assert "<span>exit 0</span>" in text

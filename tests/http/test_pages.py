@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from html import unescape
@@ -171,3 +172,28 @@ def test_an_empty_memory_says_on_every_page_how_to_fill_it(program: Program) -> 
         assert "No tasks yet" in read(client, "/page/tasks")
         assert "No lesson yet" in read(client, "/page/lessons")
         assert "Nothing is set" not in read(client, "/page/settings")
+
+
+def test_a_known_failure_names_its_project_where_all_projects_are_shown(program: Program) -> None:
+    failed = 'Exit code 1\nnpm error Missing script: "e2e"'
+    steps = (("npm run e2e", failed), ("npm run test:e2e", "12 passed"))
+    records: list[dict[str, object]] = [
+        {"type": "user", "message": {"role": "user", "content": "Run the browser tests."}}
+    ]
+    for number, (command, output) in enumerate(steps):
+        use = {"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": {"command": command}}
+        records.append({"type": "assistant", "message": {"role": "assistant", "id": f"m{number}", "content": [use]}})
+        done = {"type": "tool_result", "tool_use_id": f"t{number}", "content": output, "is_error": output == failed}
+        records.append({"type": "user", "message": {"role": "user", "content": [done]}})
+    common = {"sessionId": "s", "cwd": "/w/orchard", "version": "2.1.266"}
+    file = program.home / "s.jsonl"
+    lines = (
+        common | {"uuid": f"u{place}", "timestamp": f"2026-05-01T10:00:{place:02}.000Z"} | one
+        for place, one in enumerate(records)
+    )
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    assert program("index", file).status == 0
+    with serving(program) as server, httpx.Client(base_url=server.url, timeout=HANG_S) as client:
+        client.get(server.find_link())
+        assert re.search(r"npm run e2e .* in orchard", read(client, "/page/lessons"))
+        assert not re.search(r"npm run e2e .* in orchard", read(client, "/page/lessons?project=orchard"))

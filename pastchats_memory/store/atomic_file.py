@@ -2,6 +2,7 @@
 
 import os
 import stat
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
@@ -75,8 +76,7 @@ def partial_file(target: Path) -> Iterator[Path]:
         yield partial
     finally:
         for left in (partial, *side_files(partial)):
-            with suppress(FileNotFoundError):
-                left.unlink()
+            left.unlink(missing_ok=True)
 
 
 def _remove_abandoned(target: Path) -> None:
@@ -91,12 +91,17 @@ def _remove_abandoned(target: Path) -> None:
 def is_alive(process: int) -> bool:
     """Return whether there is a process with this number."""
     try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+        if sys.platform != "win32":
+            os.kill(process, 0)
+            return True
+        import _winapi  # a signal of 0 would be Ctrl+C
+
+        handle = _winapi.OpenProcess(_winapi.SYNCHRONIZE, False, process)
+    except OSError as fault:
+        return isinstance(fault, PermissionError)
+    is_running = _winapi.WaitForSingleObject(handle, 0) == _winapi.WAIT_TIMEOUT
+    _winapi.CloseHandle(handle)
+    return is_running
 
 
 def _translate_os_error(path: Path, fault: OSError) -> MemoryFault:
@@ -107,14 +112,14 @@ def _publish(partial: Path, to: Path) -> None:
     """Give the complete file its name, also after a loss of power."""
     try:
         partial.replace(to)
-        folder = os.open(to.parent, os.O_RDONLY)
     except OSError as fault:
         raise _translate_os_error(to, fault) from fault
-    try:
-        with suppress(OSError):  # some file systems cannot sync a folder
+    with suppress(OSError):  # some file systems cannot sync a folder, and Windows opens none
+        folder = os.open(to.parent, os.O_RDONLY)
+        try:
             os.fsync(folder)
-    finally:
-        os.close(folder)
+        finally:
+            os.close(folder)
 
 
 def replace_file(partial: Path, path: Path) -> Path | None:

@@ -166,8 +166,17 @@ def test_a_restore_brings_back_old_rows_but_no_forgotten_ones(
     assert len(indexed("forget", "--list", "--json").results) == 3
 
 
+def test_a_backup_is_made_in_a_folder_that_may_not_be_opened(indexed: Program, ordinary: Program) -> None:
+    """As no folder may be on Windows: what was made is synced to the disk only where that is possible."""
+    folder = indexed.home / "shelf"
+    folder.mkdir(mode=0o300)
+    run = ordinary("backup", folder / "kept.db")
+    folder.chmod(0o700)
+    assert (run.status, [path.name for path in folder.iterdir()]) == (0, ["kept.db"]), run
+
+
 FORGETS_MEANWHILE = """
-import subprocess, sys
+import subprocess, sysconfig
 from pathlib import Path
 from pastchats_memory.store import tombstone_transfer
 
@@ -176,7 +185,7 @@ apply_tombstones = tombstone_transfer.apply_tombstones
 def and_then_forget(new, records):
     tombstone_transfer.apply_tombstones = apply_tombstones
     apply_tombstones(new, records)
-    program = Path(sys.executable).with_name("pastchats-memory")
+    program = Path(sysconfig.get_path("scripts"), "pastchats-memory")
     subprocess.run([program, "forget", "--query", "webhooks", "--yes"], check=True, capture_output=True)
 
 tombstone_transfer.apply_tombstones = and_then_forget
@@ -199,14 +208,14 @@ def test_a_restore_does_not_bring_back_a_row_forgotten_meanwhile(indexed: Progra
 
 
 WRITES_MEANWHILE = """
-import subprocess, sys
+import subprocess, sysconfig
 from pathlib import Path
 from pastchats_memory.store import deletion
 
 delete = deletion.delete_rows
 
 def while_another_writes(database, chosen):
-    program = Path(sys.executable).with_name("pastchats-memory")
+    program = Path(sysconfig.get_path("scripts"), "pastchats-memory")
     subprocess.run([program, "task", "add", "Water the roses"], check=True, capture_output=True)
     return delete(database, chosen)
 
@@ -252,7 +261,7 @@ def _many(folder: Path) -> None:
 
 
 SIGNAL_IN_COPY = """
-import os
+import signal
 from pastchats_memory.store import backup
 
 steps = 0
@@ -263,7 +272,7 @@ def pages(copying):
         copying.step(40)
         steps += 1
         if steps == {steps}:
-            os.kill(os.getpid(), {number:d})
+            signal.raise_signal({number:d})
 
 backup._copy_pages = pages
 """

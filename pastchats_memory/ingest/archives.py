@@ -43,7 +43,7 @@ def list_members(archive: Candidate) -> Iterator[Candidate | Unreadable]:
 
 def reopen_member(archive: Candidate, name: str, size: int) -> Candidate:
     """Return a member with a known path."""
-    unpacked = open_member(archive.path, name[len(archive.name) + 1 :])
+    unpacked = open_member(archive.path, Path(name[len(archive.name) + 1 :]).as_posix())
     is_zip = archive.path.suffix.lower() == ".zip"
     return _make_member(archive, str(Path(name)), size, unpacked, named=archive.named and not is_zip)
 
@@ -64,7 +64,7 @@ def expand_archives(
         if not is_archive(candidate.where):
             files.append(candidate)
             continue
-        within = [name for name in known if name.startswith(f"{candidate.name}/")] if candidate.name in known else []
+        within = [name for name in known if name.startswith(candidate.name + os.sep)] if candidate.name in known else []
         recipe = recipe_of_skipped(candidate, options)
         as_it_was = SourceState(candidate.name, candidate.size, candidate.mtime_ns, recipe)
         is_known = known.get(candidate.name) == as_it_was and all(known[name].size >= 0 for name in within)

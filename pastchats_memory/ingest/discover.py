@@ -160,7 +160,8 @@ def _leads_out(
 
 def _look_at_entry(entry: os.DirEntry[str], unreadable: list[Unreadable], *, follow: bool) -> Iterator[Candidate]:
     try:
-        yield from _look_at(entry.path, entry.stat(follow_symlinks=follow), unreadable, named=False)
+        status = os.stat(entry.path, follow_symlinks=follow)  # noqa: PTH116 - that of an entry has no inode on Windows
+        yield from _look_at(entry.path, status, unreadable, named=False)
     except OSError as fault:
         unreadable.append(Unreadable(utf8(entry.path), 0, fault.strerror or "cannot be looked at"))
 

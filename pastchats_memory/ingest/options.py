@@ -5,7 +5,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,13 +54,13 @@ ALL_FILES = FileFilter()
 def _matches_glob(path: str, pattern: str) -> bool:
     """Check whether a glob matches a path.
 
-    Without a slash it matches a part, else all or the end of the path; `*` matches slashes.
+    Without a slash it matches a part, else all or the end of the path; `*` matches slashes. On Windows case does not count.
     """
-    path = path.replace(os.sep, "/")
+    path, pattern = (each.replace(os.sep, "/") for each in (path, pattern))
     if "/" not in pattern.rstrip("/"):
-        return any(fnmatchcase(part, pattern.rstrip("/")) for part in path.split("/"))
+        return any(fnmatch(part, pattern.rstrip("/")) for part in path.split("/"))
     whole = os.path.expanduser(pattern).rstrip("/")  # noqa: PTH111 - a pattern is no path
-    return any(fnmatchcase(path, form) for form in (whole, f"{whole}/*", f"*/{whole}", f"*/{whole}/*"))
+    return any(fnmatch(path, form) for form in (whole, f"{whole}/*", f"*/{whole}", f"*/{whole}/*"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Read other programs' SQLite files without writing or locking them.
 
 A database in use has its newest rows in a `-wal` file, or half of a change in a `-journal`. Then all files are copied to a
-private folder and the copy is opened. Its folder is deleted before the first row is read, so no copy can stay behind. A
-database without such files is opened in place as immutable.
+private folder and the copy is opened. Its folder is deleted before the first row is read, so no copy can stay behind, and
+on Windows after the last one. A database without such files is opened in place as immutable.
 """
 
 import os
@@ -96,10 +96,11 @@ def open_foreign(path: Path) -> "Iterator[ForeignDatabase]":
     folder = Path(tempfile.mkdtemp(prefix="pastchats-memory-"))  # with mode 0700
     try:
         connection = _connect(_copy(path, folder), "")
-    finally:
         shutil.rmtree(folder, ignore_errors=True)
-    with _close_after(connection) as database:
-        yield database
+        with _close_after(connection) as database:
+            yield database
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)  # Windows deletes no open file
 
 
 @contextmanager

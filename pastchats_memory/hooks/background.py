@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pastchats_memory.errors import MemoryFault, UsageFault
-from pastchats_memory.hooks.spool import EVERY_AGENT, IndexRequest, begin_attempt, finish, list_waiting, parse_request
+from pastchats_memory.hooks.spool import EVERY_AGENT, IndexRequest, begin_attempt, list_waiting, parse_request
 from pastchats_memory.hooks.state import find_state
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _try_request(folder: Path, file: Path) -> str:
     except (MemoryFault, OSError) as fault:
         note(folder, "background", "index", getattr(fault, "kind", type(fault).__name__))
     else:
-        finish(attempt)
+        attempt.unlink(missing_ok=True)
     return attempt.name
 
 

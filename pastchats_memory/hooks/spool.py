@@ -77,10 +77,4 @@ def begin_attempt(file: Path) -> Path | None:
     if number >= MOST_ATTEMPTS:
         file.unlink()
         return None
-    return file.rename(file.with_name(f"{name or attempts}.{number + 1}.json"))
-
-
-def finish(file: Path) -> None:
-    """Remove a request that was fulfilled."""
-    with suppress(FileNotFoundError):
-        file.unlink()
+    return file.replace(file.with_name(f"{name or attempts}.{number + 1}.json"))

@@ -4,11 +4,11 @@ Triggers derive the rest again. The damaged file is only read.
 """
 
 import hashlib
-import mmap
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import NamedTuple
 
@@ -116,7 +116,7 @@ def recover(path: Path, to: Path) -> Recovered:
 
 
 @contextmanager
-def _copied(path: Path, to: Path) -> Iterator[tuple[bytes | mmap.mmap, apsw.Connection | None]]:
+def _copied(path: Path, to: Path) -> Iterator[tuple[bytes | mmap, apsw.Connection | None]]:
     """Copy the file, and give the pages of the copy with a connection to it.
 
     The log is applied as far as SQLite reads it.
@@ -124,23 +124,22 @@ def _copied(path: Path, to: Path) -> Iterator[tuple[bytes | mmap.mmap, apsw.Conn
     copy = to.with_name(f"{to.name}-damaged")
     here = (path, *side_files(path))
     copies = [copy.with_name(copy.name + each.name.removeprefix(path.name)) for each in here]
+    connection = None
     try:
         for each, other in zip(here, copies, strict=True):
             if each.exists() and not each.name.endswith("-shm"):
                 shutil.copyfile(each, other)
-        connection = None
         with _ignore_damage():
             connection = apsw.Connection(str(copy), flags=apsw.SQLITE_OPEN_READWRITE)
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        with copy.open("rb") as file:
-            is_empty = copy.stat().st_size == 0
-            yield b"" if is_empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), connection
-        if connection is not None:
-            with suppress(apsw.Error):
-                connection.close()
+        size = copy.stat().st_size
+        with copy.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) if size else nullcontext(b"") as pages:
+            yield pages, connection
     except OSError as fault:
         raise StoreFault(f"{path}: {fault.strerror}", "Check the disk, and that there is room for a copy.") from fault
     finally:
+        if connection is not None:
+            connection.close(force=True)
         for left in (*copies, *side_files(copy)):
             left.unlink(missing_ok=True)
 
@@ -216,7 +215,7 @@ def _copy_table(old: apsw.Connection | None, new: Database, table: str, columns:
 
 
 def _copy_records(
-    content: bytes | mmap.mmap,
+    content: bytes | mmap,
     new: Database,
     damaged: Mapping[str, Sequence[Column]],
     tables: Mapping[str, Sequence[Column]],

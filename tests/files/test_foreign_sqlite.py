@@ -30,7 +30,7 @@ def private(tmp_path, monkeypatch):
 
 @pytest.fixture
 def path(tmp_path):
-    folder = tmp_path / "100% of a?b#c"
+    folder = tmp_path / ("100% of a?b#c" if os.name == "posix" else "100% of a#b")
     folder.mkdir()
     return folder / "app.db"
 
@@ -107,10 +107,11 @@ def test_rows_that_are_only_in_the_wal_are_read_and_the_files_stay_as_they_are(p
     with foreign_sqlite.open_foreign(path) as database:
         rows = database.rows("notes", ["text"])
         assert next(rows) == ("committed",)
-        assert list(private.iterdir()) == [], "the copy has no name while it is read"
+        assert os.name != "posix" or list(private.iterdir()) == [], "the copy has no name while it is read"
         owner.execute("INSERT INTO notes(text) VALUES ('meanwhile')")
     assert {file: file.read_bytes()[: len(raw)] for file, raw in before.items()} == before
     assert sorted(path.parent.iterdir()) == present
+    assert list(private.iterdir()) == []
     assert texts(path) == ["committed", "meanwhile"]
     owner.close()
 
@@ -161,7 +162,7 @@ def test_a_file_that_is_written_to_all_the_while_is_left_for_the_next_run(path, 
 
     def meanwhile(source, target):
         copy(source, target)
-        os.utime(path, ns=(0, path.stat().st_mtime_ns + 1))
+        os.utime(path, ns=(0, path.stat().st_mtime_ns + 100))  # NTFS counts so many
 
     monkeypatch.setattr(foreign_sqlite.shutil, "copyfileobj", meanwhile)
     with pytest.raises(ForeignFault, match="written to all the while"):

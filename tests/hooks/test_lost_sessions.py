@@ -121,6 +121,16 @@ def test_a_request_that_kills_every_process_is_given_up_in_the_end(tmp_path: Pat
     assert not is_any_waiting(str(tmp_path))
 
 
+def test_an_attempt_replaces_an_older_one_of_the_same_request(tmp_path: Path) -> None:
+    request = spool.IndexRequest("codex", None, "/nowhere/chat.jsonl")
+    spool.add(tmp_path, request)
+    (file,) = spool.list_waiting(tmp_path)
+    assert spool.begin_attempt(file) is not None
+    spool.add(tmp_path, request)
+    assert spool.begin_attempt(file) is not None
+    assert len(spool.list_waiting(tmp_path)) == 1
+
+
 def test_a_session_s_end_counts_although_its_body_is_damaged_or_the_disk_takes_no_request(hooked: Program) -> None:
     write_history(hooked, "urn")
     state = hooked.home / "state"

@@ -384,7 +384,7 @@ def _answer(text: str, body: Mapping[str, object], paths: Iterable[str] = ()) ->
     links = (
         ResourceLink(type="resource_link", uri=Path(path).as_uri(), name=escape_name(Path(path).name))
         for path in dict.fromkeys(paths)
-        if path.startswith("/")
+        if Path(path).is_absolute()
     )
     content: list[ContentBlock] = [TextContent(type="text", text=text), *links]
     return CallToolResult(

@@ -1,5 +1,6 @@
 """Read and store the places of rows in their files, by which citations are checked."""
 
+import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -8,7 +9,7 @@ from pastchats_memory.store.database import LISTED, Database, bind_list
 from pastchats_memory.store.filters import conditions
 from pastchats_memory.store.live_events import LIVE
 
-BELOW = "(s.path IN (SELECT value FROM json_each(?1)) OR EXISTS (SELECT 1 FROM json_each(?1) WHERE instr(s.path, value || '/') = 1))"
+BELOW = f"(s.path IN (SELECT value FROM json_each(?1)) OR EXISTS (SELECT 1 FROM json_each(?1) WHERE instr(s.path, value || '{os.sep}') = 1))"
 """Condition on `sources AS s`: its path is one of a JSON array, or below one."""
 TURNS = (
     "SELECT p.id, s.path, g.line, g.end_line, g.passage, s.size, s.mtime_ns FROM sightings g "

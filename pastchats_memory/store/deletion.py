@@ -148,7 +148,7 @@ def _choose_tasks(database: Database, choice: RowCriteria) -> tuple[set[int], se
         values += [choice.conversation, choice.conversation]
     if choice.sources:
         clauses.append(
-            "EXISTS (SELECT 1 FROM json_each(?) WHERE k.source_path = value OR instr(k.source_path, value || '/') = 1)"
+            f"EXISTS (SELECT 1 FROM json_each(?) WHERE k.source_path = value OR instr(k.source_path, value || '{os.sep}') = 1)"
         )
         values.append(bind_list(choice.sources))
     statement = f"SELECT k.id, t.comment_id, t.attachment_id FROM {TEXTS} WHERE {' AND '.join(clauses)}"

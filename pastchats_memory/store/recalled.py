@@ -167,5 +167,5 @@ def _is_used(database: Database, session: str | None, given_at: str, content: st
     turns = bind_list(int(id_) for id_ in ids if id_.isdecimal())
     paths = database.run(f"SELECT DISTINCT source_path FROM visible_prompts WHERE id IN {LISTED}", (turns,))
     return any(re.search(_LEADS_BACK.format(re.escape(id_)), text) for id_ in ids) or any(
-        path.rpartition("/")[2] in text for (path,) in paths
+        path.replace("\\", "/").rpartition("/")[2] in text for (path,) in paths
     )

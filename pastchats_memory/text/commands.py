@@ -92,7 +92,7 @@ def _simplify(part: str, project: str) -> str:
 
 def shorten_path(word: str, project: str) -> str:
     """Return a path relative to the project, if it is one of its files; a word that is no path stays as it is."""
-    if not (project and word.startswith("/")):
+    if not (project and (word.startswith("/") or word[1:3] == ":/")):
         return word.removeprefix("./")
     _, folder, inside = f"{word}/".partition(f"/{project}/")
     return (inside.removesuffix("/") or ".") if folder else word

@@ -135,7 +135,7 @@ def test_one_script_is_known_by_each_interpreter_and_form_of_its_path(project: P
         ("run", "python scripts/load.py --station brest", "Exit code 1\nMemoryError"),
         ("run", "python scripts/load.py --station brest --chunked", "ok"),
     )
-    assert "--chunked" in project.warning(f"python3 {project.folder}/scripts/load.py --station=brest")
+    assert "--chunked" in project.warning(f"python3 {project.folder.as_posix()}/scripts/load.py --station=brest")
     assert project.warning("python3 scripts/load.py --station cuxhaven") == ""
 
 
@@ -146,7 +146,7 @@ def test_the_same_words_in_another_folder_are_another_command(project: Project) 
         ("run", "cd backend && npm run build:all", "ok"),
     )
     assert project.warning("cd frontend && npm run build") == ""
-    assert "build:all" in project.warning(f"cd {project.folder}/backend && npm run build")
+    assert "build:all" in project.warning(f"cd {project.folder.as_posix()}/backend && npm run build")
 
 
 def test_an_exit_code_without_a_word_is_no_failure(project: Project) -> None:

@@ -68,6 +68,7 @@ def test_commands_are_related_by_an_argument() -> None:
         ("python -c x", "python -c x"),
         ("npx --yes eslint .", "npx eslint ."),
         ("pytest /home/u/shop/tests/a.py", "pytest tests/a.py"),
+        ("pytest C:/code/shop/tests/a.py", "pytest tests/a.py"),
         ("pytest /home/u/shop", "pytest ."),
         ("make all > /tmp/make.log", "make all"),
         ("make all | tee make.log", "make all"),

@@ -4,6 +4,7 @@ import codecs
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from io import FileIO
 from typing import TYPE_CHECKING, TextIO
 
 import click
@@ -44,7 +45,8 @@ def notify(message: str) -> None:
 
 def is_terminal(stream: TextIO | None) -> bool:
     """Return whether a person reads or types there. The stream is None if the shell closed it."""
-    return stream is not None and stream.isatty()
+    is_nul = sys.platform == "win32" and isinstance(getattr(getattr(stream, "buffer", None), "raw", None), FileIO)
+    return stream is not None and stream.isatty() and not is_nul  # NUL is a terminal there, too
 
 
 def width() -> int:

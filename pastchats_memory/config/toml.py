@@ -1,8 +1,6 @@
 """Read `pastchats-memory.toml`, with the line of every error."""
 
-import os
 import re
-import stat
 import tomllib
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -10,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pastchats_memory.config.schema import KEYS, absolute
+from pastchats_memory.files.regular_file import open_regular
 
 LARGEST = 10_000
 """Bytes that are read at all: a name of 20,000 parts takes the parser a second, and each command reads the file."""
@@ -81,10 +80,7 @@ def _why_not(fault: Exception, text: str) -> str:
 
 def _text(path: Path) -> str:
     """Read a small text file. Raises OSError, ValueError."""
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe would be waited for
-    with open(descriptor, "rb") as stream:  # noqa: PTH123 - of a descriptor
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise ValueError("no regular file")
+    with open_regular(path) as stream:
         content = stream.read(LARGEST + 1)
     if len(content) > LARGEST:
         raise ValueError(f"larger than {LARGEST:,} bytes")

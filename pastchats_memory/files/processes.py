@@ -1,6 +1,7 @@
 """Start other programs: editors, agents and judges."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -67,7 +68,7 @@ def run_with_input(
         stdin.seek(0)
         try:
             process = subprocess.Popen(  # noqa: S603 - the user configured it; no shell
-                command, cwd=folder, env={**os.environ, **variables}, start_new_session=True,
+                [shutil.which(command[0]) or command[0], *command[1:]], cwd=folder, env={**os.environ, **variables}, start_new_session=True,
                 stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             )  # fmt: skip
         except OSError as fault:

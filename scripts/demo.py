@@ -10,11 +10,12 @@ import os
 import shlex
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-PROGRAM = Path(sys.executable).with_name("pastchats-memory")
+PROGRAM = Path(sysconfig.get_path("scripts"), "pastchats-memory")  # on Windows not beside Python
 
 STEPS = (
     (

@@ -40,7 +40,7 @@ class Shell:
 
     def __call__(self, *arguments: object, at: Path | None = None) -> Run:
         """What the command says in a folder, the home where none is named, with pipes and no terminal."""
-        out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+        out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="\n") for _ in range(2))
         interrupted, excepthook = signal.getsignal(signal.SIGINT), sys.excepthook
         with self.at(at or self.home), redirect_stdout(out), redirect_stderr(err):
             try:

@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +25,14 @@ NO_NETWORK = REPOSITORY / "tests" / "no_network"
 DEMO = REPOSITORY / "fixtures" / "demo"
 IS_BARE = "PASTCHATS_TESTS_BARE" in os.environ
 """Whether the program runs without the modules and calls of POSIX, by `make test-bare`."""
-INSTALLED = (str(Path(sys.executable).with_name("pastchats-memory")),)
+
+
+def find_script(name: str) -> Path:
+    """Return where pip puts a command: `bin/NAME`, on Windows `Scripts\\NAME.exe`."""
+    return Path(sysconfig.get_path("scripts"), name + sysconfig.get_config_var("EXE"))
+
+
+INSTALLED = (str(find_script("pastchats-memory")),)
 
 
 @dataclass(frozen=True)
@@ -101,7 +109,7 @@ class Program:
         """Run a line as a reader would type it, which begins with the program's name; `~` is its home."""
         name, *arguments = shlex.split(line)
         assert name == "pastchats-memory", f"{line!r} runs another program"
-        return self(*(re.sub(r"^~(?=/|$)", str(self.home), argument) for argument in arguments))
+        return self(*(re.sub(r"^~(?=/|$)", lambda _: str(self.home), argument) for argument in arguments))
 
     def started(self, *arguments: object) -> subprocess.Popen[str]:
         """Start it and come back at once."""

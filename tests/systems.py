@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import inspect
 import os
+import shutil
 import signal
 import socket
+import stat
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import CodeType, FunctionType
 from typing import Any, TextIO
 
@@ -16,36 +20,58 @@ import pytest
 
 TESTS = Path(__file__).parent
 NAMES = {
-    os: ("chown", "fork", "geteuid", "getuid", "mkfifo", "nice", "setsid", "WIFSTOPPED"),
+    os: ("chown", "fork", "getegid", "geteuid", "getuid", "mkfifo", "nice", "setsid", "WIFSTOPPED"),
     signal: ("SIGKILL", "SIGSTOP", "setitimer", "pthread_sigmask"),
     socket: ("AF_UNIX",),
     time: ("tzset",),
 }
 """Names of modules that tests use and that only POSIX has."""
+PROGRAMS = ("cat", "env", "git", "sh")
+"""Programs that tests start."""
 
 
 def list_lacking() -> frozenset[str]:
-    """Return the names that this system does not have."""
-    return frozenset(name for module, names in NAMES.items() for name in names if not hasattr(module, name))
+    """Return the names and programs that this system does not have, and names of what its files and pipes cannot."""
+    names = {name for module, names in NAMES.items() for name in names if not hasattr(module, name)}
+    return frozenset(names | {program for program in PROGRAMS if not shutil.which(program)} | set(_try_out()))
+
+
+def _try_out() -> Iterator[str]:
+    if os.name != "posix":
+        yield from ("select", "send_signal", "TZ")  # of pipes, of more than an end, and in the environment
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "file")
+        file.touch(mode=0o600)
+        if stat.S_IMODE(file.stat().st_mode) != 0o600:
+            yield from ("chmod", "st_mode", "S_IMODE")
+        link = Path(folder, "link")
+        with suppress(OSError):  # on Windows only some persons may
+            link.symlink_to(file)
+        if not link.is_symlink():
+            yield from ("symlink_to", "symlink")
 
 
 def find_needed(item: pytest.Item, lacking: frozenset[str]) -> set[str]:
-    """Return the lacking names that a test uses, in its own code, its fixtures, or the functions that these name."""
+    """Return what a test uses of it, in its own code, its fixtures, or the functions that these name."""
     fixtures = getattr(item, "_fixtureinfo", None)
     waiting: list[Any] = [
         getattr(item, "function", None),
         *getattr(getattr(item, "callspec", None), "params", {}).values(),
     ]
     waiting += [one.func for found in fixtures.name2fixturedefs.values() for one in found] if fixtures else []
-    needed = {"fork"} & lacking if item.path.parent.name == "torture" else set()
+    waiting.append(item.path)
+    needed: set[str] = set()
     seen: set[FunctionType] = set()
     while waiting:
         function = inspect.unwrap(one) if callable(one := waiting.pop()) else one
+        if isinstance(one, Path) and one.parent.name == "torture":
+            needed |= {"fork"} & lacking
         if not isinstance(function, FunctionType) or function in seen or not _is_ours(function):
             continue
         seen.add(function)
-        names = {name for code in _list_codes(function.__code__) for name in code.co_names}
-        needed |= lacking & names
+        codes = list(_list_codes(function.__code__))
+        names = {name for code in codes for name in code.co_names}
+        needed |= lacking & (names | {text for code in codes for text in _list_texts(code.co_consts)})
         waiting += [function.__globals__.get(name) for name in names]
     return needed
 
@@ -59,6 +85,14 @@ def _list_codes(code: CodeType) -> Iterator[CodeType]:
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
             yield from _list_codes(inner)
+
+
+def _list_texts(constants: tuple[Any, ...]) -> Iterator[str]:
+    for constant in constants:
+        if isinstance(constant, tuple):
+            yield from _list_texts(constant)
+        elif isinstance(constant, str):
+            yield constant
 
 
 def skip_what_is_lacking(items: list[pytest.Item]) -> None:

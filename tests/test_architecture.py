@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from program import REPOSITORY
+from program import REPOSITORY, find_script
 
 from pastchats_memory.formats.registry import BUILT_IN
 from pastchats_memory.store import visible
@@ -63,7 +63,7 @@ def test_every_import_is_absolute() -> None:
 
 def test_the_imports_between_packages_are_those_of_the_contracts() -> None:
     run = subprocess.run(
-        [Path(sys.executable).with_name("lint-imports"), "--no-cache"],
+        [find_script("lint-imports"), "--no-cache"],
         cwd=REPOSITORY,
         capture_output=True,
         text=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -26,11 +27,13 @@ sys.exit(pytest.main(sys.argv[1:], plugins=[Bare()]))
 """
 
 
-def run_without_posix(*arguments: str) -> subprocess.CompletedProcess[str]:
+def run_without_posix(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run pytest in a process that lacks what Windows lacks."""
     options = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--timeout-method=thread")
     command = [sys.executable, "-c", WITHOUT_POSIX, *options, *arguments]
-    return subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        command, cwd=REPOSITORY, env={**os.environ, **variables}, capture_output=True, text=True, check=False
+    )
 
 
 def test_the_whole_suite_is_collected_without_posix() -> None:
@@ -43,3 +46,10 @@ def test_a_skip_names_the_call_that_the_system_lacks() -> None:
     assert done.returncode == 0, done.stdout[-3000:]
     assert "this system has no mkfifo" in done.stdout
     assert set(done.stdout.partition(" ")[0]) == {"s", "."}  # one needs no pipe
+
+
+def test_a_skip_names_the_program_that_the_system_lacks() -> None:
+    done = run_without_posix("-rs", "tests/files/test_project.py", PATH="")
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert "this system has no git" in done.stdout
+    assert set(done.stdout.partition(" ")[0]) == {"s", "."}  # most need no repository

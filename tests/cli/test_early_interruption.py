@@ -6,12 +6,12 @@ import pytest
 from program import Program
 
 INTERRUPT_AT = """
-import os, signal, sys
+import signal, sys
 
 class Interrupting:
     def find_spec(self, name, path=None, target=None):
         if name == {module!r}:
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
 
 sys.meta_path.insert(0, Interrupting())
 """

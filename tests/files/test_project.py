@@ -20,7 +20,7 @@ from pastchats_memory.files.project import project_at
         (r"\\wsl$\Ubuntu\home\ada\garden", "garden"),
         (r"src\garden", "garden"),
         ("/home/ada/garden", "garden"),
-        ("/home/ada/gar\\den", "gar\\den"),
+        ("/home/ada/gar\\den", Path("gar\\den").name),
     ],
 )
 def test_a_path_of_another_system_names_its_last_folder(folder: str, project: str) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -130,13 +132,14 @@ def test_the_installed_line_runs(person: Program) -> None:
     hooks = json.loads(settings_of(person, "claude-code").read_text(encoding="utf-8"))["hooks"]
     line = hooks["UserPromptSubmit"][0]["hooks"][0]["command"]
     words = line.split()
-    assert Path(words[0]).exists()
+    assert shutil.which(words[0])
     assert words[1:] == ["hook", "claude-code", "UserPromptSubmit"]
 
 
 def test_a_database_of_ones_own_is_named_in_the_line(person: Program) -> None:
     person("install", "claude-code", "--db", "mine.db", "--yes")
-    assert f"--db {person.home / 'mine.db'}" in settings_of(person, "claude-code").read_text(encoding="utf-8")
+    line = json.dumps(f"--db {person.home / 'mine.db'}").strip('"')
+    assert line in settings_of(person, "claude-code").read_text(encoding="utf-8")
 
 
 def test_a_refusal_of_the_file_system_is_explained(person: Program) -> None:
@@ -148,7 +151,8 @@ def test_a_refusal_of_the_file_system_is_explained(person: Program) -> None:
         person("uninstall", "claude-code", "--yes"),
         person("install", "gemini", "--yes"),
     ):
-        assert (run.status, run.stdout) == (2, "")
+        assert run.status == 2
+        assert not run.stdout or os.name != "posix"  # elsewhere a file below a file is only missing, and is announced
         assert run.stderr.startswith(f"Error: {person.home}")
         assert "Traceback" not in run.stderr
 

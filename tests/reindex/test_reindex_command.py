@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from program import REPOSITORY, Program, write_messages
+from program import IS_BARE, REPOSITORY, Program, write_messages
 from self_signal import signal_after, with_checksum_vectors
 
 from pastchats_memory.embed.profiles import Profile
@@ -124,6 +124,7 @@ def test_a_model_that_cannot_be_had_changes_nothing(program: Program) -> None:
     assert program.database.read_bytes() == kept
 
 
+@pytest.mark.skipif(IS_BARE, reason="only POSIX tells a process its priority")
 def test_indexing_and_reindexing_let_other_programs_go_first(program: Program) -> None:
     messages = [("user", f"Sentence {place}") for place in range(400)]
     history = write_messages(program.home / "history" / "chat.jsonl", *messages).parent

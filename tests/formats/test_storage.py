@@ -63,7 +63,8 @@ def test_the_folders_that_exist_decide_where_a_hyphen_was_a_separator(tmp_path: 
     for name in ("kiln-gate", "kiln/door-old"):
         (tmp_path / name).mkdir(parents=True)
     encoded = {
-        name: str(tmp_path / name).translate(str.maketrans("/_.", "---")) for name in ("kiln-gate", "kiln/door-old")
+        name: str(tmp_path / name).translate(str.maketrans("/\\:_.", "-----"))
+        for name in ("kiln-gate", "kiln/door-old")
     }
     assert decode_project(encoded["kiln-gate"], tmp_path) == "kiln-gate"
     assert decode_project(encoded["kiln/door-old"], tmp_path) == "door-old"

@@ -71,7 +71,8 @@ def _encode(name: str) -> str:
 
 @cache
 def _decode(name: str) -> str:
-    if found := _find_existing(Path("/"), name.lower()):
+    root, below = (f"{name[0]}:/", name[3:]) if name[1:3] == "--" else ("/", name)
+    if found := _find_existing(Path(root), below.lower()):
         return project_at(str(found))
     text = _AGENT.sub(r"/.\1/worktrees/", name, count=1).replace(_CONDUCTOR, "/conductor/workspaces/")
     before, is_worktree, own = text.rpartition("/")
@@ -82,8 +83,7 @@ def _decode(name: str) -> str:
     if not is_worktree:
         return main
     inside = own.replace("-", "/", 1) if ".codex" in before else "/".join(own.rsplit("-", 1))
-    path = Path("/", *parts[:depth], "-".join(parts[depth:]), before.partition("/")[2], inside)
-    worktree = find_worktree(path.parts)
+    worktree = find_worktree(Path("/", *parts[:depth], "-".join(parts[depth:]), before.partition("/")[2], inside).parts)
     return worktree.main[-1] if worktree else main
 
 

@@ -26,8 +26,8 @@ NAMES = {
     time: ("tzset",),
 }
 """Names of modules that tests use and that only POSIX has."""
-PROGRAMS = ("cat", "env", "git", "sh")
-"""Programs that tests start."""
+PROGRAMS = ("bash", "git", "mount", "prlimit", "sh")
+"""Programs that tests start, by these names in the code that does."""
 
 
 def list_lacking() -> frozenset[str]:
@@ -71,7 +71,9 @@ def find_needed(item: pytest.Item, lacking: frozenset[str]) -> set[str]:
         seen.add(function)
         codes = list(_list_codes(function.__code__))
         names = {name for code in codes for name in code.co_names}
-        needed |= lacking & (names | {text for code in codes for text in _list_texts(code.co_consts)})
+        needed |= lacking & names
+        texts = {text for code in codes for text in _list_texts(code.co_consts)}
+        needed |= lacking & (texts if names & {"run", "Popen"} else texts.difference(PROGRAMS))
         waiting += [function.__globals__.get(name) for name in names]
     return needed
 
@@ -101,6 +103,11 @@ def skip_what_is_lacking(items: list[pytest.Item]) -> None:
     for item in items if lacking else ():
         if needed := find_needed(item, lacking):
             item.add_marker(pytest.mark.skip(reason=f"this system has no {', '.join(sorted(needed))}"))
+
+
+def has_mode(path: Path, mode: int) -> bool:
+    """Return whether only these may use a file, as far as this system keeps modes."""
+    return os.name != "posix" or path.stat()[stat.ST_MODE] & 0o777 == mode
 
 
 def lock(file: TextIO) -> None:

@@ -70,7 +70,7 @@ def _skip_all(scanner):
 
 def _written(tmp_path: Path, text: str, name: str = "chat.json") -> SourceFile:
     path = tmp_path / name
-    path.write_text(text, encoding="utf-8")
+    path.write_text(text, encoding="utf-8", newline="\n")
     return SourceFile(path)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 from program import DEMO, REPOSITORY, Program, write_messages
+from systems import has_mode
 from whole import assert_whole, state
 
 from pastchats_memory import Memory
@@ -55,7 +56,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Program:
 
 def test_an_export_is_read_back_to_the_same_rows_and_fits_its_schema(full: Program, tmp_path: Path) -> None:
     file = full.home / "memory.jsonl"
-    assert file.stat().st_mode & 0o777 == 0o600
+    assert has_mode(file, 0o600)
     schema = json.loads((REPOSITORY / "contracts" / "schemas" / "export.json").read_text(encoding="utf-8"))
     lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     for line in lines:

@@ -11,6 +11,7 @@ from pathlib import Path
 import apsw
 import pytest
 from program import DEMO, Program, write_messages
+from systems import has_mode
 from whole import assert_whole, state
 
 from pastchats_memory import Memory
@@ -39,8 +40,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def damaged(whole: Path, tmp_path: Path) -> Path:
     """A copy to be damaged."""
     path = tmp_path / "memory.db"
+    path.touch(mode=0o600)
     path.write_bytes(whole.read_bytes())
-    path.chmod(0o600)
     return path
 
 
@@ -59,7 +60,7 @@ def mended(path: Path) -> dict[int, str]:
     assert report.put_aside.read_bytes() == before
     with open_database(path) as database:
         assert_whole(database)
-    assert path.stat().st_mode & 0o777 == 0o600
+    assert has_mode(path, 0o600)
     names = {file.name for file in path.parent.iterdir() if not file.name.endswith(("-wal", "-shm"))}
     assert names == {"memory.db", report.put_aside.name}
     return contents(path)

@@ -11,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from program import Program, write_messages
+from systems import has_mode
 from work import count_lines
 
 from pastchats_memory.views.document import POLICY
@@ -75,7 +76,7 @@ def test_a_conversation_is_exported_as_a_page_that_stands_alone(fence: Program) 
     assert "<table>" in text
     assert "Outcome: worked (Great, that works.)" in page.words
     assert "chat.jsonl:1" in page.words
-    assert file.stat().st_mode & 0o777 == 0o600
+    assert has_mode(file, 0o600)
 
 
 def test_the_policy_of_a_page_allows_its_own_style_alone(fence: Program) -> None:

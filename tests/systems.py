@@ -39,6 +39,7 @@ def list_lacking() -> frozenset[str]:
 def _try_out() -> Iterator[str]:
     if os.name != "posix":
         yield from ("select", "send_signal", "TZ")  # of pipes, of more than an end, and in the environment
+        yield from ("move_open", "remove_open")
     with TemporaryDirectory() as folder:
         file = Path(folder, "file")
         file.touch(mode=0o600)
@@ -66,6 +67,11 @@ def find_needed(item: pytest.Item, lacking: frozenset[str]) -> set[str]:
         function = inspect.unwrap(one) if callable(one := waiting.pop()) else one
         if isinstance(one, Path) and one.parent.name == "torture":
             needed |= {"fork"} & lacking
+        if isinstance(one, str):
+            needed |= {one} & lacking
+        if isinstance(one, type):  # a helper that starts a program by a method
+            methods = [each for each in vars(one).values() if isinstance(each, FunctionType)]
+            waiting += [each for each in methods if not lacking.isdisjoint(_list_texts(each.__code__.co_consts))]
         if not isinstance(function, FunctionType) or function in seen or not _is_ours(function):
             continue
         seen.add(function)
@@ -103,6 +109,16 @@ def skip_what_is_lacking(items: list[pytest.Item]) -> None:
     for item in items if lacking else ():
         if needed := find_needed(item, lacking):
             item.add_marker(pytest.mark.skip(reason=f"this system has no {', '.join(sorted(needed))}"))
+
+
+def move_open(path: Path, there: Path) -> None:
+    """Rename a file that another process has open."""
+    path.rename(there)
+
+
+def remove_open(path: Path) -> None:
+    """Remove a file that another process has open."""
+    path.unlink()
 
 
 def has_mode(path: Path, mode: int) -> bool:

@@ -206,7 +206,7 @@ def _render_entry_sources(memory: RecallEntry) -> str:
 def _render_place(hit: Hit, *, home: str, has_turn: bool) -> str:
     """Write where a turn stands as `path:line (turn N)`, with a given home folder as `~`."""
     path = hit.source_path
-    short = f"~{path[len(home) :]}" if home and path.startswith(f"{home}{os.sep}") else path
+    short = f"~{path[len(home) :]}" if home and path.startswith((f"{home}/", f"{home}{os.sep}")) else path
     notes = "; ".join(filter(None, (f"turn {hit.turn_index}" if has_turn else "", note_citation(hit.citation))))
     line = "" if hit.source_line is None else f":{hit.source_line}"
     return escape_name(short) + line + (f" ({notes})" if notes else "")

@@ -137,7 +137,7 @@ def _spelled(folder: Path) -> dict[str, str]:
         "utf16": both.replace("whole", "whole utf16").encode("utf-16"),
         "utf16be": both.replace("whole", "whole utf16be").encode("utf-16-be"),
         "crlf": both.replace("whole", "whole crlf").replace("\n", "\r\n").encode(),
-        "nul": both.replace("whole", "whole\\u0000 nul").encode(),
+        "zero": both.replace("whole", "whole\\u0000 zero").encode(),
         "separator": both.replace("whole", "whole\u2028separator").encode(),
         "surrogate": both.replace("whole", "whole \\ud83d surrogate").encode(),
         "pair": both.replace("whole", "whole \\ud83c\\udf31 pair").encode(),
@@ -151,7 +151,7 @@ def _spelled(folder: Path) -> dict[str, str]:
     for name, content in raw.items():
         (folder / f"{name}.jsonl").write_bytes(content)
     return {
-        **{name: f"A line that is whole {name}" for name in ("bom", "utf16", "utf16be", "crlf", "nul", "torn", "tail")},
+        **{name: f"A line that is whole {name}" for name in ("bom", "utf16", "utf16be", "crlf", "zero", "torn", "tail")},
         "separator": "A line that is whole\u2028separator",
         "surrogate": "A line that is whole \ufffd surrogate",
         "pair": "A line that is whole \U0001f331 pair",

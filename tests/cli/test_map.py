@@ -129,14 +129,14 @@ def test_a_dry_run_prints_the_map_that_is_used_and_the_map_that_fits(program: Pr
     write(program.home / "all" / "known.jsonl", ASK, ANSWER, "And now?", "Replace it.")
     write_pairs(program.home / "all" / "unknown.json")
     lines = program("index", "--dry-run", "all").stdout.splitlines()
-    assert "all/known.jsonl: read with --map role=speaker,text=body,time=at" in lines
-    assert "all/unknown.json: not read; this fits: --map user=q,assistant=r" in lines
+    assert f"{Path('all/known.jsonl')}: read with --map role=speaker,text=body,time=at" in lines
+    assert f"{Path('all/unknown.json')}: not read; this fits: --map user=q,assistant=r" in lines
     maps = {
         Path(file["source_path"]).name: file["map"] for file in program("index", "--dry-run", "all", "--json").results
     }
     assert maps == {"known.jsonl": LINE, "unknown.json": "user=q,assistant=r"}
     mapped = program("index", "--dry-run", "all", "--map", "user=q,assistant=r")
-    assert "all/unknown.json: read with --map user=q,assistant=r" in mapped.stdout.splitlines()
+    assert f"{Path('all/unknown.json')}: read with --map user=q,assistant=r" in mapped.stdout.splitlines()
 
 
 def test_a_dry_run_prints_the_map_that_fits_a_file_that_index_left(program: Program) -> None:

@@ -23,6 +23,7 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.types import CallToolResult
 from program import Program, write_messages
 from served import find_token
+from systems import move_open, remove_open
 from waiting import FOREVER_S, HANG_S, wait_until
 
 from pastchats_memory.mcp.tools import Tools
@@ -357,7 +358,7 @@ def test_a_deleted_database_is_neither_read_nor_written(program: Program) -> Non
     async def asking(client: Client) -> list[CallToolResult]:
         answers = [await client.call_tool("store_turn", {"role": "user", "content": "Is the fence painted?"})]
         for path in program.home.glob("memory.db*"):
-            path.unlink()
+            remove_open(path)
         answers.append(await client.call_tool("search", {"query": "fence painted"}))
         answers.append(await client.call_tool("store_turn", {"role": "user", "content": "Is the gate painted?"}))
         return answers
@@ -376,7 +377,7 @@ def test_no_tool_that_reads_or_labels_makes_a_database(program: Program, tool: s
         assert not (await client.call_tool("store_turn", {"role": "user", "content": "The pump is loud."})).is_error
         aside = {path: path.with_name(f"aside-{path.name}") for path in program.home.glob("memory.db*")}
         for path, there in aside.items():
-            path.rename(there)
+            move_open(path, there)
         missing = await client.call_tool(tool, given.get(tool, {}))
         assert not program.database.exists()
         for path, there in aside.items():

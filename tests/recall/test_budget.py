@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 import pytest
@@ -62,7 +63,7 @@ def test_a_short_entry_names_the_whole_path_without_the_turn() -> None:
 
 
 def test_the_home_folder_is_written_as_a_tilde(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", "/home/ada")
+    monkeypatch.setenv("HOME" if os.name == "posix" else "USERPROFILE", "/home/ada")
     assert fit(9000, make_entry("1", DECISIVE)).text.endswith(
         "Source: ~/histories/pottery/1.jsonl:3 (turn 0) · id 1 · resume 1\n"
     )

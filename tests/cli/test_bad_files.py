@@ -151,7 +151,9 @@ def _spelled(folder: Path) -> dict[str, str]:
     for name, content in raw.items():
         (folder / f"{name}.jsonl").write_bytes(content)
     return {
-        **{name: f"A line that is whole {name}" for name in ("bom", "utf16", "utf16be", "crlf", "zero", "torn", "tail")},
+        **{
+            name: f"A line that is whole {name}" for name in ("bom", "utf16", "utf16be", "crlf", "zero", "torn", "tail")
+        },
         "separator": "A line that is whole\u2028separator",
         "surrogate": "A line that is whole \ufffd surrogate",
         "pair": "A line that is whole \U0001f331 pair",

@@ -30,13 +30,13 @@ WITH_AN_ERROR = {
     "around", ["Why is the boat late?\n\n{}", "{}\nWhy is the boat late?", "Why is\n{}\n\nthe boat late?"]
 )
 def test_only_the_typed_sentence_of_a_query_with_a_paste_is_left(paste: Path, around: str) -> None:
-    text = split_paste(around.format(paste.read_text())).typed
+    text = split_paste(around.format(paste.read_text(encoding="utf-8"))).typed
     assert " ".join(text.replace("exit status 2", "").split()) == "Why is the boat late?"
 
 
 @pytest.mark.parametrize("paste", PASTES, ids=lambda path: path.stem)
 def test_the_error_line_of_a_paste_is_extracted(paste: Path) -> None:
-    assert WITH_AN_ERROR.get(paste.stem, "") in split_paste(f"Why?\n{paste.read_text()}").error
+    assert WITH_AN_ERROR.get(paste.stem, "") in split_paste(f"Why?\n{paste.read_text(encoding='utf-8')}").error
 
 
 @pytest.mark.parametrize(
@@ -89,9 +89,9 @@ def test_a_query_of_one_line_is_unchanged() -> None:
 
 
 def test_a_paste_alone_is_queried_by_its_error_line_or_as_a_whole() -> None:
-    trace = (PASTES[0].parent / "go-panic.txt").read_text()
+    trace = (PASTES[0].parent / "go-panic.txt").read_text(encoding="utf-8")
     assert query_text(trace).typed.endswith("panic: runtime error: index out of range [7] with length 7")
-    code = (PASTES[0].parent / "python-code.txt").read_text()
+    code = (PASTES[0].parent / "python-code.txt").read_text(encoding="utf-8")
     assert query_text(code) == (code, code)
 
 

@@ -54,9 +54,7 @@ from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.embed.tokenizer import FOLDER
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.registry import detect_format
-from pastchats_memory.ingest.options import IndexOptions
 from pastchats_memory.ingest.report import IndexReport
-from pastchats_memory.ingest.run import index
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.store.database import Database, open_database
 
@@ -196,7 +194,7 @@ class Constant:
 def run_index(database: Database, path: Path) -> tuple[IndexReport, float]:
     """One run over a path, and its seconds."""
     start = time.perf_counter()
-    report = index(database, Constant(), [path], IndexOptions())
+    report = Memory(database, Constant()).index([path])
     return report, time.perf_counter() - start
 
 

@@ -71,7 +71,7 @@ def _encode(name: str) -> str:
 
 @cache
 def _decode(name: str) -> str:
-    root, below = (f"{name[0]}:/", name[3:]) if name[1:3] == "--" else ("/", name)
+    root, below = (f"{name[0]}:/", name[3:]) if name[1:3] == "--" and Path("C:/").is_absolute() else ("/", name)
     if found := _find_existing(Path(root), below.lower()):
         return project_at(str(found))
     text = _AGENT.sub(r"/.\1/worktrees/", name, count=1).replace(_CONDUCTOR, "/conductor/workspaces/")

@@ -31,14 +31,14 @@ PROGRAMS = ("bash", "git", "mount", "prlimit", "sh")
 
 
 def list_lacking() -> frozenset[str]:
-    """Return the names and programs that this system does not have, and names of what its files and pipes cannot."""
+    """Return the names and programs that this system does not have, and the names of calls that do nothing here."""
     names = {name for module, names in NAMES.items() for name in names if not hasattr(module, name)}
     return frozenset(names | {program for program in PROGRAMS if not shutil.which(program)} | set(_try_out()))
 
 
 def _try_out() -> Iterator[str]:
     if os.name != "posix":
-        yield from ("select", "send_signal", "TZ")  # of pipes, of more than an end, and in the environment
+        yield from ("select", "send_signal", "TZ")  # not of pipes, only to end a process, and not read
         yield from ("move_open", "remove_open")
     with TemporaryDirectory() as folder:
         file = Path(folder, "file")
@@ -46,14 +46,14 @@ def _try_out() -> Iterator[str]:
         if stat.S_IMODE(file.stat().st_mode) != 0o600:
             yield from ("chmod", "st_mode", "S_IMODE")
         link = Path(folder, "link")
-        with suppress(OSError):  # on Windows only some persons may
+        with suppress(OSError):  # Windows asks for a privilege
             link.symlink_to(file)
         if not link.is_symlink():
             yield from ("symlink_to", "symlink")
 
 
 def find_needed(item: pytest.Item, lacking: frozenset[str]) -> set[str]:
-    """Return what a test uses of it, in its own code, its fixtures, or the functions that these name."""
+    """Return the lacking names that a test uses, in its own code, its fixtures, or the functions that these name."""
     fixtures = getattr(item, "_fixtureinfo", None)
     waiting: list[Any] = [
         getattr(item, "function", None),
@@ -112,17 +112,20 @@ def skip_what_is_lacking(items: list[pytest.Item]) -> None:
 
 
 def move_open(path: Path, there: Path) -> None:
-    """Rename a file that another process has open."""
+    """Rename a file that another process has open. A test that calls this is skipped on Windows."""
     path.rename(there)
 
 
 def remove_open(path: Path) -> None:
-    """Remove a file that another process has open."""
+    """Remove a file that another process has open. A test that calls this is skipped on Windows."""
     path.unlink()
 
 
 def has_mode(path: Path, mode: int) -> bool:
-    """Return whether only these may use a file, as far as this system keeps modes."""
+    """Return whether a file has a mode, or this system keeps none.
+
+    A test that names `st_mode` itself is skipped there, with all that it tests besides.
+    """
     return os.name != "posix" or path.stat()[stat.ST_MODE] & 0o777 == mode
 
 

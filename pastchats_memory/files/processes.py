@@ -68,8 +68,8 @@ def run_with_input(
         stdin.seek(0)
         try:
             process = subprocess.Popen(  # noqa: S603 - the user configured it; no shell
-                [shutil.which(command[0]) or command[0], *command[1:]], cwd=folder, env={**os.environ, **variables}, start_new_session=True,
-                stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                [shutil.which(command[0]) or command[0], *command[1:]],  # on Windows npm installs NAME.cmd
+                cwd=folder, env={**os.environ, **variables}, start_new_session=True, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             )  # fmt: skip
         except OSError as fault:
             raise MemoryFault(f"{command[0]}: {fault.strerror}", f"The command is: {join_command(command)}") from fault

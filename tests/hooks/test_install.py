@@ -132,6 +132,7 @@ def test_the_installed_line_runs(person: Program) -> None:
     hooks = json.loads(settings_of(person, "claude-code").read_text(encoding="utf-8"))["hooks"]
     line = hooks["UserPromptSubmit"][0]["hooks"][0]["command"]
     words = line.split()
+    assert Path(words[0]).is_absolute()
     assert shutil.which(words[0])
     assert words[1:] == ["hook", "claude-code", "UserPromptSubmit"]
 

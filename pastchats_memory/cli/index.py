@@ -9,8 +9,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 import orjson
@@ -26,6 +27,8 @@ from pastchats_memory.text.display import counted, escape_name, escape_path, one
 from pastchats_memory.text.groups import group_by_key
 
 if TYPE_CHECKING:
+    from threading import Event
+
     from watchfiles import Change
 
     from pastchats_memory.formats.registry import History
@@ -111,7 +114,7 @@ def command(
         return NOTHING
     options.be_nice()
     with options.open_memory(db, create=True, model=model, threads=threads) as memory:
-        options.interrupt_in_order()
+        stopping = options.interrupt_in_order()
         report = index_with_progress(memory, named, project, how)
         _show(to_json(report), as_json=as_json)
         if stamp is not None:
@@ -121,7 +124,8 @@ def command(
         if everything:
             _fulfil_requests(db)
         if watch:
-            _watch(memory, named, project, how, own_places(config.database), as_json=as_json)
+            again = partial(memory.index, project=project, **(how | {"force": False}))
+            _watch(again, named, own_places(config.database), stopping, as_json=as_json)
     return DONE if report.files_read or report.known else NOTHING
 
 
@@ -182,9 +186,9 @@ def _foretell(forecast: Forecast) -> None:
 
 
 def _watch(
-    memory: Memory, named: list[str], project: str | None, how: dict[str, Any], ours: frozenset[str], *, as_json: bool
-) -> None:
-    """Index again whenever another program changes something below the paths, until the user ends it."""
+    index: Callable[..., IndexReport], named: list[str], ours: frozenset[str], stopping: Event, *, as_json: bool
+) -> NoReturn:
+    """Index again whenever another program changes something below the paths. Raises KeyboardInterrupt, in the end."""
     from watchfiles import DefaultFilter, watch
 
     from pastchats_memory.views.to_json import to_json
@@ -202,12 +206,12 @@ def _watch(
     click.echo("Watching; Ctrl-C ends it.", err=True)
     for changes in watch(
         *named, watch_filter=is_news, debounce=SETTLED_MS, step=STEP_MS, rust_timeout=LOOKS_MS, yield_on_timeout=True,
-        raise_interrupt=True,
+        stop_event=stopping,
     ):  # fmt: skip
         if begun and not changes:
             continue
         # once without a change: what was written since the first run looked at it, nobody watched
-        report = memory.index([path for path in named if Path(path).exists()], project, **{**how, "force": False})
+        report = index([path for path in named if Path(path).exists()])
         if as_json and (begun or report.added):
             emit_json(to_json(report))
         elif report.added or report.superseded:
@@ -216,6 +220,7 @@ def _watch(
             click.echo(f"Followed {counted(report.moved, 'file')} to another place.")
         sys.stdout.flush()
         begun = True
+    raise KeyboardInterrupt
 
 
 def _dry_run(paths: list[str], config: Config, wanted: IndexOptions, *, as_json: bool) -> int:

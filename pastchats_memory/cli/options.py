@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -116,10 +117,20 @@ def be_nice() -> None:
         os.nice(NICE - os.nice(0))
 
 
-def interrupt_in_order() -> None:
-    """Make Ctrl-C raise KeyboardInterrupt from now on, as there is something to tidy up."""
+def interrupt_in_order() -> Event:
+    """Make Ctrl-C raise KeyboardInterrupt from now on, as there is something to tidy up.
+
+    Returns the event that it sets: Python drops what is raised while an object is deleted, so a loop without an end asks it.
+    """
+    asked = Event()
+
+    def interrupt(*_: object) -> None:
+        asked.set()
+        raise KeyboardInterrupt
+
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, interrupt)
+    return asked
 
 
 def open_memory(db: str | None, *, create: bool = False, **flags: object) -> "Memory":

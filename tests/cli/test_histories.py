@@ -26,6 +26,21 @@ SESSION = {
     "sessionId": "5d0f6c1e-7a42-4c59-9b1e-0c4f2a9d7e31",
     "timestamp": "2026-03-01T10:00:01.123Z",
 }
+INTERRUPTED_WHILE_DELETING = """
+import signal
+import watchfiles
+
+class Last:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+def watch(*arguments, watch=watchfiles.watch, **options):
+    last = Last()
+    del last
+    return watch(*arguments, **options)
+
+watchfiles.watch = watch
+"""
 
 
 def session(path: Path, words: str, cwd: str = "/home/mira/src/courier") -> Path:
@@ -274,6 +289,15 @@ def test_new_files_in_a_watched_folder_are_indexed(program: Program) -> None:
     assert process.returncode == 130
     assert "Added 2 turns of 1 file.\n" in stdout
     assert "Traceback" not in stderr
+
+
+def test_an_interrupt_ends_watching_even_if_it_arrives_while_an_object_is_deleted(program: Program) -> None:
+    """Python drops an exception that is raised there, so the interrupt would be lost."""
+    write_messages(program.home / "chats" / "a.jsonl", ("user", "Which port?"), ("assistant", "8080."))
+    interrupted = program.altered(INTERRUPTED_WHILE_DELETING).started("index", "chats", "--watch")
+    _, stderr = interrupted.communicate(timeout=HANG_S)
+    assert interrupted.returncode == 130
+    assert "Exception ignored in" in stderr
 
 
 def _stored(program: Program, word: str) -> bool:

@@ -16,9 +16,11 @@ OPENED: list[str] = []
 WATCHING = [False]
 
 
-def _watch(event: str, arguments: tuple[object, ...]) -> None:
-    if WATCHING[0] and event == "open":
-        OPENED.append(str(arguments[0]))
+def _watch(
+    event: str, arguments: tuple[object, ...], watching: list[bool] = WATCHING, paths: list[str] = OPENED
+) -> None:
+    if watching[0] and event == "open":
+        paths.append(str(arguments[0]))
 
 
 sys.addaudithook(_watch)

@@ -67,6 +67,14 @@ def read_weights() -> dict[str, Any]:
     return orjson.loads(WEIGHTS.read_bytes())  # type: ignore[no-any-return] # the script writes an object
 
 
+@cache
+def _read_matrix() -> NDArray[np.float64]:
+    """Return the weights of the features, of shape (kinds, features)."""
+    import numpy as np
+
+    return np.array(read_weights()["weights"], np.float64) / read_weights()["scale"]  # type: ignore[no-any-return]
+
+
 def classify(opening: str, codes: NDArray[np.int8]) -> Reply:
     """Return the meaning of a reply.
 
@@ -76,9 +84,7 @@ def classify(opening: str, codes: NDArray[np.int8]) -> Reply:
     """
     import numpy as np
 
-    known = read_weights()
-    weights = np.array(known["weights"], np.float64) / known["scale"]
-    logits = weights @ make_features(opening, codes)
+    logits = _read_matrix() @ make_features(opening, codes)
     shares = np.exp(logits - logits.max())
     by_kind = dict(zip(KINDS, (shares / shares.sum()).tolist(), strict=True))
     best = max(KINDS, key=by_kind.__getitem__)

@@ -173,7 +173,9 @@ class _Builder:
             shown.last.item, shown.last.ending, shown.last.turns, weights=self._weights
         )
         decided = (find_superseding(database, one.turns, self._others) for one in shown.standing)
-        successor = next(filter(None, decided), None)
+        successor = next(
+            (one for one in decided if one and int(one.id) not in shown.likelihoods), None
+        )  # of another thread
         others = [one for one in (*before, last, successor) if one is not None]
         cited = cite_attempts(database, others) if others else {}
         return entry._replace(

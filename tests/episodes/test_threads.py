@@ -417,6 +417,20 @@ def test_an_answer_supersedes_nothing_of_its_own_conversation(memory: Memory, tm
     assert all(entry.superseded_by is None for entry in entries)
 
 
+def test_a_thread_does_not_supersede_itself(memory: Memory, tmp_path: Path) -> None:
+    change = "from now on the labels of the seed bags stop at the black mark, not at the gap"
+    again = "can you check the labels of the seed bags once more? they drift at the black mark"
+    talk = (
+        ("where do the labels of the seed bags stop?", "The labels of the seed bags stop at the gap."),
+        (change, "They stop at the black mark."),
+        (again, "The sensor was dirty. The labels of the seed bags are straight at the black mark now: 40 of 40."),
+    )
+    memory.index([write_talk(tmp_path / "talk", "one", "2026-03-02", *talk)])
+    (entry,) = memory.recall("labels of the seed bags, black mark or gap").entries
+    assert change in [one.asked for one in entry.before]
+    assert (entry.superseded_by, entry.supersedes) == (None, "")
+
+
 def test_a_successor_leads_also_if_its_thread_went_on(memory: Memory, tmp_path: Path) -> None:
     early = ("the labels of the seed bags drift by 3 mm", "The printer finds the gap itself now: gap sensing (`^MNW`).")
     later = (

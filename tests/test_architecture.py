@@ -164,7 +164,7 @@ WRITERS: dict[str, frozenset[str]] = {
     "store/vectors/vec0.py": ALL,
     "store/visible.py": ALL,
     "store/interchange.py": frozenset({"newer_than"}),
-    "store/recalled.py": frozenset({"add", "_find_source"}),
+    "store/recalled.py": frozenset({"add", "delete_quoting", "_find_source"}),
     "store/outcomes.py": frozenset({"mark_all", "mark_of_tasks", "claim_rules", "first_to_derive"}),
     "store/turns.py": frozenset({"known_vectors", "overwrite", "_find_outgrown", "_stored"}),
 }

@@ -17,7 +17,7 @@ from pastchats_memory.arrays import np
 from pastchats_memory.errors import StoreFault
 from pastchats_memory.fields import ItemId, shown_as
 from pastchats_memory.model import Filters, ItemType
-from pastchats_memory.store import outcomes, scrub, tombstones, vectors
+from pastchats_memory.store import outcomes, recalled, scrub, tombstones, vectors
 from pastchats_memory.store.atomic_file import is_alive
 from pastchats_memory.store.citations import BELOW
 from pastchats_memory.store.database import LISTED, PAUSE, Database, bind_list
@@ -34,6 +34,9 @@ STEP_SECONDS = 0.5
 """Time that a step may take; after a longer one the next is smaller."""
 ABANDONED_AFTER_S = 60.0
 """Seconds without a step after which a deleting process counts as ended, since another one may have got its number."""
+TABLES = ("prompts", "tasks", "task_comments", "task_attachments")
+TABLE_TEXTS = ("content", "concat_ws(char(10), title, description)", "content", "content")
+"""The table of each of the KINDS, and the text of its rows."""
 
 Rows = dict[str, list[int]]
 """Ids by kind."""
@@ -321,13 +324,9 @@ def delete_rows(database: Database, chosen: ChosenRows) -> None:
         f"SELECT id FROM task_texts WHERE task_id IN {LISTED} OR comment_id IN {LISTED} OR attachment_id IN {LISTED}",
         (bind_list(chosen.tasks), bind_list(chosen.comments), bind_list(chosen.attachments)),
     )
-    for table, ids in (
-        ("prompts", chosen.turns),
-        ("tasks", chosen.tasks),
-        ("task_comments", chosen.comments),
-        ("task_attachments", chosen.attachments),
-    ):
-        database.run(f"DELETE FROM {table} WHERE id IN {LISTED}", (bind_list(ids),))
+    for table, text, ids in zip(TABLES, TABLE_TEXTS, chosen.by_kind().values(), strict=True):
+        texts = database.column(f"DELETE FROM {table} WHERE id IN {LISTED} RETURNING {text}", (bind_list(ids),))
+        recalled.delete_quoting(database, texts)
     database.run(
         "DELETE FROM project_folders WHERE NOT is_private AND project NOT IN (SELECT source_project FROM prompts "
         "UNION SELECT project FROM tasks)"
@@ -336,9 +335,7 @@ def delete_rows(database: Database, chosen: ChosenRows) -> None:
 
 
 def _list_values(database: Database, chosen: ChosenRows) -> Iterator[Sequence[object]]:
-    for table, ids in zip(
-        ("prompts", "tasks", "task_comments", "task_attachments"), chosen.by_kind().values(), strict=True
-    ):
+    for table, ids in zip(TABLES, chosen.by_kind().values(), strict=True):
         yield from database.rows(f"SELECT * FROM {table} WHERE id IN {LISTED}", (bind_list(ids),))
     yield from database.rows(f"SELECT codes FROM middles WHERE prompt_id IN {LISTED}", (bind_list(chosen.turns),))
     texts = database.run(

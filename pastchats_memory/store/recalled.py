@@ -6,14 +6,20 @@ from itertools import groupby, islice
 from operator import itemgetter
 from typing import Annotated, NamedTuple
 
+from ahocorasick_rs import AhoCorasick
+
 from pastchats_memory.fields import Count, ItemId, Time, answer
 from pastchats_memory.store.database import LISTED, Database, bind_list
+from pastchats_memory.text.recall_block import RECALL_PREAMBLE
 
 MOST_ROWS = 2000
 PROMPT_WIDTH = 80
 """Characters of the prompt that are shown."""
 MOST_WEEKS = 12
 _ID = re.compile(r"\bid (t:\S+?|[0-9]+)(?=[;,.)\s]|\Z)")
+LEAST_QUOTED = 20
+"""Characters by which a quotation is known; its text may be cut, and without its markup."""
+_QUOTATION_END = re.compile(r"[\n\"“”…]| · |\]\(\S+\)|(?m:^## \d+\. |^[A-Z][a-z ]+: )")
 _LEADS_BACK = r"\b(?:show|read|open|resume)\b[^\n]{{0,80}}?(?<![\w:]){}(?!\w)"
 
 
@@ -79,6 +85,26 @@ def add(database: Database, given: Iterable[Given]) -> None:
             "DELETE FROM recalled WHERE id NOT IN (SELECT id FROM recalled ORDER BY given_at DESC, id DESC LIMIT ?)",
             (MOST_ROWS,),
         )
+
+
+def delete_quoting(database: Database, texts: Iterable[str]) -> None:
+    """Delete what quotes one of these texts, whatever the sources that it names."""
+    quoting: dict[str, set[int]] = {}
+    for id_, content in database.run("SELECT id, content FROM recalled"):
+        for part in map(_join_words, _QUOTATION_END.split(content.removeprefix(RECALL_PREAMBLE))):
+            if len(part) >= LEAST_QUOTED:
+                quoting.setdefault(part, set()).add(id_)
+    if quoting:
+        automaton = AhoCorasick(quoting)
+        quoted = {
+            part for text in texts for part in automaton.find_matches_as_strings(_join_words(text), overlapping=True)
+        }
+        ids = bind_list(set().union(*(quoting[part] for part in quoted)))
+        database.run(f"DELETE FROM recalled WHERE id IN {LISTED}", (ids,))
+
+
+def _join_words(text: str) -> str:
+    return " ".join(re.findall(r"[^\W_]+", text.lower()))
 
 
 def _add(database: Database, one: Given, sources: Iterable[str | None]) -> None:

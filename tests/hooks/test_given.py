@@ -96,6 +96,23 @@ def test_a_forgotten_turn_leaves_the_log(kiln: Program, id_: str, is_stored: boo
     assert not list(find_state(kiln).rglob("given/*.json"))
 
 
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "## 1. Why does the old brick flue smoke, Mr Abend… · garden · worked",
+        '— then the user: "is the `old brick` flue short"',
+    ],
+)
+def test_a_memory_is_forgotten_with_a_turn_that_it_quotes_and_does_not_name(kiln: Program, heading: str) -> None:
+    words = "Why does the *old brick* flue smoke, Mr Abendroth? Tell me, is the old brick\nflue short?"
+    write_messages(kiln.home / "c.jsonl", ("user", words), conversation="three")
+    assert kiln("index", "c.jsonl").status == 0
+    give(kiln, f"# Memory Recall\n{heading}\nSource: a.jsonl:1 · id 1")
+    assert len(kiln("log", "--json").results) == 2
+    assert kiln("forget", "--conversation", "three", "--yes").status == 0
+    assert [one["content"] for one in kiln("log", "--json").results] == [BLOCK]
+
+
 @pytest.mark.parametrize("forget", [lambda memory: memory.forget("1"), Memory.purge], ids=["forget", "purge"])
 def test_the_page_and_python_forget_the_notes_too(
     kiln: Program, monkeypatch: pytest.MonkeyPatch, forget: Callable[[Memory], object]

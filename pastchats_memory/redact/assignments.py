@@ -157,7 +157,7 @@ def _read_value(scanned: ScannedText, found: re.Match[str], group: _Group, kind:
     ):
         return None
     if scanned.known_ends.get(start, 0) >= end or _is_secret(scanned, found, value, group, kind):
-        return Secret(start, end, _MARK_OF_KIND.get(kind, kind), RANK)
+        return Secret(start, heuristics.find_quoted_end(text, start, end), _MARK_OF_KIND.get(kind, kind), RANK)
     return None
 
 

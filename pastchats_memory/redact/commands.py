@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from pastchats_memory.redact.assignments import LEAST_LENGTH, RANK
-from pastchats_memory.redact.heuristics import SECRET_TESTS, SecretTest, is_user_password
+from pastchats_memory.redact.heuristics import SECRET_TESTS, SecretTest, find_quoted_end, is_user_password
 from pastchats_memory.redact.rule_files import compile_pattern, compile_patterns, read_rules
 from pastchats_memory.redact.rules import ScannedText, Secret
 
@@ -50,7 +50,8 @@ class CommandGrammar:
                 and "[redacted:" not in value
                 and self.is_secret(value, self.kind)
             ):
-                yield Secret(found.start(group), found.start(group) + len(value), self.kind, RANK)
+                start = found.start(group)
+                yield Secret(start, find_quoted_end(text, start, start + len(value)), self.kind, RANK)
                 end = found.end()
 
 

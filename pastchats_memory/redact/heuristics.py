@@ -28,6 +28,8 @@ LEAST_WORDS = 0.8
 LEAST_WORDS_OF_NAMES = 0.6
 """Part of a value that belongs to words, if it is one word or several with marks between them."""
 MANY_DIGITS = 4
+MOST_PARTS = 6
+"""Parts of a value with blanks in quotes, and no sentence."""
 NAME_CLASSES = 2
 ALL_CLASSES = 4
 LEAST_ENTROPY_OF_PATHS = 4.2
@@ -64,6 +66,8 @@ _INNER_DIGITS = re.compile(r"(?<=[a-z])[0-9]+(?=[a-z])", re.IGNORECASE)
 _APP_PASSWORD = _PATTERNS["app_password"]
 _PASSPHRASE = _PATTERNS["passphrase"]
 _NAMING_WORDS = frozenset(_RULES["words"]["naming"])
+QUOTES = ("'", '"', "`")
+_QUOTED_REST = re.compile(r"(?P<rest>(?=[^\"'`\n]{0,40} )[^\"'`\n]{1,128}?)\\{0,7}(?P<mark>[\"'`])")
 _HEX = re.compile(r"[0-9a-f]+\Z")
 _AGENT_SESSION = re.compile(r"ses_|[0-9a-f]{8}-[0-9a-f]{4}-", re.IGNORECASE)
 _CACHE_KEY = re.compile(r"[A-Za-z][\w.]*-(?>(?:[\w.]+-)*)[0-9a-f]{32,128}\Z")
@@ -187,8 +191,32 @@ def _count_letters_of_words(value: str) -> int:
     return sum(len(part) for part in _WORD_PART.findall(value) if not _CONSONANTS.search(part))
 
 
+def is_spaced_secret(value: str) -> bool:
+    """Return whether a value has several parts, of which one is random, and is no sentence."""
+    parts = [part.strip(",;.:()") for part in value.split()]
+    return (
+        1 < len(parts) <= MOST_PARTS
+        and sum(_WORDLIKE.match(part) is not None for part in parts) * 2 <= len(parts)
+        and any(
+            is_unlike_words(part) and _DIGIT_THEN_LETTER.search(part) and is_mixed_secret(part, "password")
+            for part in parts
+        )
+        and not is_placeholder(value)
+    )
+
+
+def find_quoted_end(text: str, start: int, end: int) -> int:
+    """Return where a secret ends of which the part from `start` to `end` is found: at its closing quotation mark."""
+    rest = _QUOTED_REST.match(text, end) if end < len(text) and text[start - 1 : start] in QUOTES else None
+    if rest is None or rest["mark"] != text[start - 1] or not is_spaced_secret(text[start : rest.end("rest")]):
+        return end
+    return rest.end("rest")
+
+
 def is_assigned_secret(value: str, kind: str) -> bool:
     """Return whether an assigned value is a secret: no placeholder, no code, random unless a password."""
+    if is_spaced_secret(value):
+        return True
     if kind == "password":
         return (
             len(value) >= LEAST_PASSWORD

@@ -221,3 +221,30 @@ def test_a_value_ends_at_a_letter_of_a_script_without_blanks(name_end: str) -> N
     assert forms.find_value(ScannedText(text, text, {}), 2) is None
     assert redact(text).text == text
     assert redact(f"{text}Abc12345。").text == f"{text}[redacted:password]。"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{{"password": "{}"}}', 'db: {{password: "{}", port: 1}}', '"password" : "{}"', r'{{\"password\": \"{}\"}}', 'passphrase="{}"',
+        'ssh-keygen -N "{}"', 'mysql -p"{}" shop', '--password "{}"', "--password='{}'", "ALTER USER a PASSWORD '{}'",
+        'the password is "{}"', "my password is `{}`", 'smtp_password = "{}"', "export SECRET_KEY='{}'", '$password = "{}";',
+        'const password = "{}";', 'let apiKey = "{}"', 'login("ann", password="{}", retries=3)',
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("value", ["kf83Qz9t UtX3K7lt", "kf83Qz9t xy Qz9tR4x7", "kf83#Qzzt9x, UtX3K7lt"])
+def test_a_quoted_secret_with_blanks_is_removed_up_to_its_closing_mark(text: str, value: str) -> None:
+    kept = redact(text.format(value)).text
+    assert not any(part in kept for part in value.split())
+    assert kept.startswith(text.format("").replace("{{", "{")[:5])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'password: "must have 12 characters"', 'password: "min 8chars, 1upper"', 'password="changed on 2024-01-05T10:00:00Z"',
+        '"password": "see RFC2617 section 3.2a"', "password: '1Password vault item x7'", '"token_type": "3Legged 2a token"',
+    ],
+)  # fmt: skip
+def test_a_quoted_sentence_behind_the_name_of_a_secret_stays(text: str) -> None:
+    assert redact(text).text == text

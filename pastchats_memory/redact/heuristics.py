@@ -28,8 +28,8 @@ LEAST_WORDS = 0.8
 LEAST_WORDS_OF_NAMES = 0.6
 """Part of a value that belongs to words, if it is one word or several with marks between them."""
 MANY_DIGITS = 4
-MOST_PARTS = 6
-"""Parts of a value with blanks in quotes, and no sentence."""
+MOST_PARTS, LONGEST_SPACED = 6, 128
+"""Parts and characters of a value with blanks; more are a sentence or a public key."""
 NAME_CLASSES = 2
 ALL_CLASSES = 4
 LEAST_ENTROPY_OF_PATHS = 4.2
@@ -196,6 +196,7 @@ def is_spaced_secret(value: str) -> bool:
     parts = [part.strip(",;.:()") for part in value.split()]
     return (
         1 < len(parts) <= MOST_PARTS
+        and len(value) <= LONGEST_SPACED
         and sum(_WORDLIKE.match(part) is not None for part in parts) * 2 <= len(parts)
         and any(
             is_unlike_words(part) and _DIGIT_THEN_LETTER.search(part) and is_mixed_secret(part, "password")

@@ -244,6 +244,7 @@ def test_a_quoted_secret_with_blanks_is_removed_up_to_its_closing_mark(text: str
     [
         'password: "must have 12 characters"', 'password: "min 8chars, 1upper"', 'password="changed on 2024-01-05T10:00:00Z"',
         '"password": "see RFC2617 section 3.2a"', "password: '1Password vault item x7'", '"token_type": "3Legged 2a token"',
+        f'api_key = "-----BEGIN PUBLIC KEY-----{"kf83Qz9t" * 16}"',
     ],
 )  # fmt: skip
 def test_a_quoted_sentence_behind_the_name_of_a_secret_stays(text: str) -> None:

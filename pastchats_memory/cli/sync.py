@@ -32,12 +32,18 @@ NOUNS = {
 }
 
 
-def _check(*, key: Path | None, plain: bool, **_: object) -> None:
+def _check(*, folder: Path | None, key: Path | None, plain: bool, **how: object) -> None:
     if key is not None and plain:
         raise UsageFault("--key and --plain exclude each other", "Leave out one of the two.")
+    if folder is not None:
+        from pastchats_memory.sync import check_folder
+        from pastchats_memory.sync.report import FolderAccess
+
+        may_begin = not any(how[name] for name in ("status", "trust", "retire", "new_key"))
+        check_folder(folder, FolderAccess(_passphrase(folder, is_new=False), key, plain), may_begin=may_begin)
 
 
-@ask_memory("sync", create=True, check=_check)
+@ask_memory("sync", create_for="folder", check=_check)
 @click.argument("folder", type=click.Path(path_type=Path), required=False)
 @click.option("--status", is_flag=True, help="Show the machines that use the folder; exchange nothing.")
 @click.option(

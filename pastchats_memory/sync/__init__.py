@@ -180,17 +180,7 @@ def _only_run(database: Database) -> Iterator[None]:
 def _open(database: Database, path: Path, access: FolderAccess | None, *, may_begin: bool = True) -> SyncFolder:
     """Return what is known of the folder, which is set up at its first use."""
     access = access or FolderAccess()
-    if not path.is_dir():
-        raise InputMissing(
-            f"{path} is no folder", "Create it first, or name a folder that is carried between your machines."
-        )
-    if utf8(str(path.absolute())) != str(path.absolute()):
-        raise UsageFault(f"the name of {utf8(str(path))} is not UTF-8", "Give the folder another name.")
-    marker = files.read_marker(path)
-    if marker is None:
-        if not may_begin:
-            raise UsageFault(f"{path} was not used by `sync` yet", "Run `pastchats-memory sync` with it first.")
-        marker = _begin(path, access)
+    marker = check_folder(path, access, may_begin=may_begin) or _begin(path, access)
     known = sync.load_folder(database, marker.id)
     host = access.host or utf8(socket.gethostname()).partition(".")[0]
     place = _describe_place(database, marker.id, host)
@@ -292,14 +282,30 @@ def _check_own_files(database: Database, known: SyncFolder) -> tuple[bool, list[
     return is_copy, lost
 
 
+def check_folder(path: Path, access: FolderAccess, *, may_begin: bool) -> files.Marker | None:
+    """Return what a folder says of itself, after the checks that need no memory. Raises InputMissing, UsageFault, OSError."""
+    if not path.is_dir():
+        raise InputMissing(
+            f"{path} is no folder", "Create it first, or name a folder that is carried between your machines."
+        )
+    if utf8(str(path.absolute())) != str(path.absolute()):
+        raise UsageFault(f"the name of {utf8(str(path))} is not UTF-8", "Give the folder another name.")
+    marker = files.read_marker(path)
+    if marker is None and not may_begin:
+        raise UsageFault(f"{path} was not used by `sync` yet", "Run `pastchats-memory sync` with it first.")
+    if access.key_file is not None:
+        _read_key_file(access.key_file)
+    elif marker is None and not access.is_plain and access.passphrase is None:
+        raise UsageFault(
+            "the folder needs a passphrase", "Use --key FILE, or --plain for a folder that nobody else can read."
+        )
+    return marker
+
+
 def _begin(path: Path, access: FolderAccess) -> files.Marker:
-    if not access.is_plain and access.key_file is None:
-        if access.passphrase is None:
-            raise UsageFault(
-                "the folder needs a passphrase", "Use --key FILE, or --plain for a folder that nobody else can read."
-            )
-        if not files.name_key(path, 1).exists():
-            files.write_new_key(files.name_key(path, 1), _ask(access.passphrase))
+    key = files.name_key(path, 1)
+    if not access.is_plain and access.key_file is None and access.passphrase is not None and not key.exists():
+        files.write_new_key(key, _ask(access.passphrase))
     marker = files.Marker(secrets.token_hex(16), is_encrypted=not access.is_plain)
     files.write_marker(path, marker)
     return marker

@@ -127,11 +127,9 @@ def read_marker(folder: Path) -> Marker | None:
         body = orjson.loads(_read_regular(path, MAX_MARKER_BYTES))
     except (UnusableFile, orjson.JSONDecodeError) as fault:
         raise UsageFault(f"{path} is damaged", "Wait until the folder is complete, then try again.") from fault
-    if not isinstance(body, dict) or body.get("schema") != SCHEMA or not _ID.fullmatch(str(body.get("id"))):
+    generation: Any = body.get("generation") if isinstance(body, dict) else None
+    if not is_number(generation) or body.get("schema") != SCHEMA or not _ID.fullmatch(str(body.get("id"))):
         raise UsageFault(f"{path} is of another release, or damaged", "Update pastchats-memory on this machine.")
-    generation: Any = body.get("generation")
-    if not is_number(generation):
-        raise UsageFault(f"{path} is damaged", "Wait until the folder is complete, then try again.")
     return Marker(str(body["id"]), body.get("is_encrypted") is not False, generation)
 
 

@@ -136,12 +136,18 @@ def test_an_unsupported_argument_is_refused_by_name(asked: Program, arguments: l
         (["task", "update", "T-1", "--priority", "soon"], "unknown priority 'soon'"),
         (["capture", " "], "a task needs a title"),
         (["sync", "folder", "--plain", "--key", "key.txt"], "--key and --plain exclude each other"),
+        (["sync", "history", "--key", "key.txt"], "there is no age key in the file"),
+        (["sync", "history"], "the folder needs a passphrase"),
+        (["sync", "history", "--status"], "was not used by `sync` yet"),
+        (["sync", "nowhere", "--plain"], "is no folder"),
+        (["sync", "--plain"], "there is no database yet"),
     ],
     ids=lambda value: "-".join(value)[:40] if isinstance(value, list) else "",
 )
 def test_a_wrong_argument_is_explained_before_a_database_is_opened_or_made(
     program: Program, arguments: list[str], words: str
 ) -> None:
+    (program.home / "history").mkdir()
     (program.home / "key.txt").touch()
     explained(program(*arguments), words)
     assert not program.database.exists()

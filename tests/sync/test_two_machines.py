@@ -135,6 +135,15 @@ def test_a_folder_that_is_missing_is_explained(tmp_path: Path, desk: Machine) ->
         desk.memory.sync(tmp_path / "nowhere", desk.access)
 
 
+def test_a_wrong_key_file_leaves_the_folder_as_it_was(tmp_path: Path, folder: Path, desk: Machine) -> None:
+    key = tmp_path / "words.txt"
+    key.write_text("correct horse battery staple\n", encoding="utf-8")
+    with pytest.raises(UsageFault, match="no age key"):
+        desk.sync(FolderAccess(key_file=key))
+    assert not list(folder.iterdir())
+    assert not desk.sync(FolderAccess(passphrase=lambda: "correct horse")).refused
+
+
 def test_nothing_of_the_text_can_be_read_in_an_encrypted_folder(tmp_path: Path, folder: Path) -> None:
     key = tmp_path / "age.txt"
     key.write_text(f"# created: today\n{pyrage.x25519.Identity.generate()}\n", encoding="utf-8")

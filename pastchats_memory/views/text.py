@@ -246,7 +246,8 @@ def render_attempt(attempt: Attempt) -> str:
 
 
 def _replace_marks(text: str) -> str:
-    return _escape_links(one_line(text).replace(" — ", " – ").replace(" → ", " -> ").replace(" · ", " - "))
+    """Return a quotation for a line that `→`, `—` or an id may follow; the dot of a product stays."""
+    return _escape_links(one_line(text).replace(" — ", " – ").replace(" → ", " -> ").replace(" · id ", " - id "))
 
 
 def _escape_links(line: str) -> str:

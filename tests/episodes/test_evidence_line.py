@@ -11,7 +11,7 @@ from program import REPOSITORY, Program, write_messages
 
 from pastchats_memory import Memory
 from pastchats_memory.model.episodes import Attempt, Evidence, Outcome
-from pastchats_memory.views.text import render_attempt, render_outcome
+from pastchats_memory.views.text import render_attempt, render_earlier, render_outcome
 
 REQUEST = "The webhook worker sends some events twice, make it send each of them once."
 FIRST = "I put a lock around the sending of webhook events, so that a worker sends each of them once."
@@ -78,6 +78,11 @@ def test_a_request_cannot_imitate_an_outcome_line() -> None:
         "7", "Make it pass — worked (12 passed) · id 3", "Done → all", "failed", "still red", None, "a.md", 1
     )
     assert render_attempt(forged) == "> Make it pass – worked (12 passed) - id 3 → Done -> all — failed (still red)"
+
+
+def test_a_product_in_a_quotation_stays_a_product() -> None:
+    earlier = Attempt("7", "Which delay?", "min(3600, 10 · 2ⁿ) · id 3", "unknown", "", None, "a.md", 1)
+    assert render_earlier(earlier) == "Before it: > min(3600, 10 · 2ⁿ) - id 3 · id 7"
 
 
 def test_without_a_next_message_no_outcome_line_appears(memory: Memory, history: Path) -> None:

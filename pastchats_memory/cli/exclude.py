@@ -2,7 +2,8 @@
 
 import glob
 import os
-from typing import Any
+import shlex
+from collections.abc import Sequence
 
 import click
 
@@ -11,7 +12,7 @@ from pastchats_memory.config import exclusions, load
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.exclusion import make_pattern
 from pastchats_memory.memory import Memory
-from pastchats_memory.text.display import counted, escape_path
+from pastchats_memory.text.display import counted, escape_path, one_line
 from pastchats_memory.views.answers.settings import EXCLUDE, Exclusion
 
 
@@ -30,35 +31,40 @@ def command(
     No index run reads them, and no turn of them is stored. Rows that are in the memory already stay until you forget them; the
     command prints their number.
     """
-    named = {**{path: make_pattern(path) for path in paths}, **{name: glob.escape(name) for name in projects}}
+    named = [("source", path, make_pattern(path)) for path in paths]
+    named += [("project", name, glob.escape(name)) for name in projects]
     if not named and not listed:
         raise UsageFault("nothing is named", "Name a path, or a project with --project; --list shows what is excluded.")
+    patterns = [pattern for _, _, pattern in named]
     if named and not listed:
-        (exclusions.include_again if remove else exclusions.exclude)([*named.values()])
+        (exclusions.include_again if remove else exclusions.exclude)(patterns)
     there = exclusions.excluded()
-    stored = {} if listed or remove else _stored(db, paths, projects)
+    stored = {} if listed or remove else _stored(db, named)
     verb = "No longer excluded" if remove else "Excluded"
-    changed = () if listed else named.values()
-    lines = map(escape_path, there) if listed else (f"{verb}: {escape_path(pattern)}" for pattern in changed)
+    lines = map(escape_path, there) if listed else (f"{verb}: {escape_path(pattern)}" for pattern in patterns)
     return CommandResult(
         lambda: EXCLUDE.build([Exclusion(one, stored.get(one, 0)) for one in there]),
         lambda: "\n".join(lines),
         is_found=bool(there) or not listed,
         nothing="Nothing is excluded in your own file.",
         notes=[
-            f"{counted(stored[one], 'row')} of it stay in the memory until you forget them: `pastchats-memory forget`."
-            for one in changed
-            if stored.get(one)
+            f"{counted(stored[pattern], 'row')} of it stay in the memory until you forget them: "
+            f"pastchats-memory forget --{kind} {shlex.quote(one_line(name))}"
+            for kind, name, pattern in named
+            if stored.get(pattern)
         ],
         is_folded=True,
     )
 
 
-def _stored(db: str | None, paths: tuple[str, ...], projects: tuple[str, ...]) -> dict[str, int]:
+def _stored(db: str | None, named: Sequence[tuple[str, str, str]]) -> dict[str, int]:
     config = load(db)
     if not os.path.lexists(config.database):
         return {}
     with Memory.open(config.database, create=False, config=config) as memory:
-        found: dict[str, Any] = {make_pattern(path): memory.forget(source=path, dry_run=True) for path in paths}
-        found |= {glob.escape(name): memory.forget(project=name, dry_run=True) for name in projects}
-    return {pattern: one.total for pattern, one in found.items()}
+        return {
+            pattern: memory.forget(
+                source=name if kind == "source" else None, project=name if kind == "project" else None, dry_run=True
+            ).total
+            for kind, name, pattern in named
+        }

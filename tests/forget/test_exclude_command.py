@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,16 @@ def test_stored_turns_stay_and_are_reported(garden: Program) -> None:
     garden("index", "history")
     run = garden("exclude", "--project", "safe")
     assert (run.status, "1 row" in run.stderr, "forget" in run.stderr) == (0, True, True)
+
+
+def test_the_hint_of_exclude_is_a_command_that_forgets_what_is_stored(garden: Program) -> None:
+    (garden.home / "history" / "shut").rename(garden.home / "history" / "shut away")
+    garden("index", "history")
+    for arguments in (["history/shut away"], ["--project", "Is the open one's"]):
+        garden("index", "history/open", "--force", "--project", "Is the open one's")
+        _, hint = garden("exclude", *arguments).stderr.split("pastchats-memory forget ")
+        run = garden("forget", *shlex.split(hint), "--yes")
+        assert (run.status, run.stdout.startswith("Forgotten: 1 turn")) == (0, True), run
 
 
 def test_the_rest_of_the_own_file_stays_as_it_is(garden: Program) -> None:

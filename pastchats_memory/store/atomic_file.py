@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
-from pastchats_memory.errors import MemoryFault, StoreFault, UsageFault
+from pastchats_memory.errors import InputMissing, MemoryFault, StoreFault, UsageFault
 from pastchats_memory.files.faults import explain_os_error
 from pastchats_memory.store.database import side_files
 from pastchats_memory.text.lazy_pattern import LazyPattern
@@ -70,8 +70,10 @@ def partial_file(target: Path) -> Iterator[Path]:
     partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
     try:
         os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, stat.S_IRUSR | stat.S_IWUSR))
+    except FileNotFoundError as fault:
+        raise InputMissing(f"there is no folder {target.parent}", "Create it, or name another path.") from fault
     except OSError as fault:
-        raise _translate_os_error(partial, fault) from fault
+        raise _translate_os_error(target, fault) from fault
     try:
         yield partial
     finally:

@@ -83,7 +83,12 @@ def test_a_backup_needs_a_free_name_in_a_folder_that_may_be_written(indexed: Pro
     explained(indexed(*command, indexed.home / "history", "--force"), "is no regular file")
     os.mkfifo(indexed.home / "pipe")
     explained(indexed(*command, indexed.home / "pipe", "--force"), "is no regular file")
-    explained(indexed(*command, indexed.home / "nowhere" / "kept.db"), "No such file")
+    nowhere = indexed(*command, indexed.home / "nowhere" / "kept.db")
+    explained(nowhere, f"there is no folder {indexed.home / 'nowhere'}\n", "Create it")
+    assert "partial" not in nowhere.stderr
+    explained(
+        indexed(*command, indexed.home / "memory.db" / "kept.db"), f"{indexed.home / 'memory.db' / 'kept.db'}: a part"
+    )
     (indexed.home / "mine").write_text("mine", encoding="utf-8")
     explained(indexed(*command, indexed.home / "mine"), "there already")
     assert (indexed.home / "mine").read_text(encoding="utf-8") == "mine"

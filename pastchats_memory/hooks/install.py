@@ -194,7 +194,7 @@ def _without_our_hooks(record: Mapping[str, Any]) -> SettingsChange | None:
     after = None
     if path.suffix == ".json":
         mark, text = split_mark(before)
-        after = mark + without_inserted(text, pieces, lambda text: without_ours(text, IS_OURS))
+        after = mark + without_inserted(text, pieces, lambda text: without_ours(text, IS_OURS, pieces))
     elif pieces:
         after = without_pieces(before, pieces)
     if after is None:
@@ -359,6 +359,12 @@ def find_broken(state: Path) -> list[tuple[str, str]]:
                 if program and not os.path.exists(program):  # noqa: PTH110 - a string is at hand
                     found[target] = program
     return list(found.items())
+
+
+@explain_os_errors()
+def has_hooks(target: str, environment: Mapping[str, str] = os.environ) -> bool:
+    """Return whether an agent's settings call our hooks, whoever put them there."""
+    return IS_OURS.search(read_settings(settings_path(target, environment)) or "") is not None
 
 
 def split_mark(text: str | None) -> tuple[str, str]:

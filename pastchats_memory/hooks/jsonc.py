@@ -95,7 +95,7 @@ def with_hooks(
     room for them. `pieces` were put into this text before.
     """
     return _insert_again(
-        text, pieces, lambda old: without_ours(old, is_ours), lambda bare: _add_hooks(bare, hooks, extra)
+        text, pieces, lambda old: without_ours(old, is_ours, pieces), lambda bare: _add_hooks(bare, hooks, extra)
     )
 
 
@@ -189,16 +189,20 @@ def without_inserted(text: str, pieces: Sequence[str], remove: Callable[[str], s
     return remove(text) if restored is None else restored
 
 
-def without_ours(text: str, is_ours: re.Pattern[str]) -> str:
-    """Return the settings without our entries, wherever they stand now."""
+def without_ours(text: str, is_ours: re.Pattern[str], pieces: Sequence[str] = ()) -> str:
+    """Return the settings without our entries, wherever they stand now; `pieces` were put in."""
     while True:
-        hooks = {one.key: one.elements for one in scan(text).elements}.get("hooks", [])
-        lists = [one for one in hooks if one.key is not None and isinstance(one.value, list)]
-        entries = ((events, place) for events in lists for place in range(len(events.value)))
-        ours = next((one for one in entries if is_ours.search(json.dumps(one[0].value[one[1]]))), None)
-        if ours is None:
+        root = scan(text)
+        ours = (
+            [(root, place), (hooks, at), (events, number)]
+            for place, hooks in enumerate(root.elements)
+            for at, events in enumerate(hooks.elements if hooks.key == "hooks" else ())
+            for number, entry in enumerate(events.value if events.key and isinstance(events.value, list) else ())
+            if is_ours.search(json.dumps(entry))
+        )
+        if (path := next(ours, None)) is None:
             return text
-        text = _cut(text, *ours)
+        text = _cut_made(text, path, pieces)
 
 
 def with_member(text: str, parent: str, key: str, value: Any, pieces: Sequence[str] = ()) -> Edited:
@@ -216,7 +220,7 @@ def with_member(text: str, parent: str, key: str, value: Any, pieces: Sequence[s
             return _appended(Edited(bare), root, {key: value}, 1, parent)
         return _appended(Edited(bare), above, value, 2, key)
 
-    return _insert_again(text, pieces, lambda old: without_member(old, parent, key), add)
+    return _insert_again(text, pieces, lambda old: without_member(old, parent, key, pieces), add)
 
 
 def find_member(text: str, parent: str, key: str) -> Any:
@@ -228,12 +232,27 @@ def find_member(text: str, parent: str, key: str) -> Any:
     return None if node is None else node.value
 
 
-def without_member(text: str, parent: str, key: str) -> str:
-    """Return the settings without a member of a top-level object."""
-    above = _members(scan(text)).get(parent)
-    if above is None or key not in _members(above):
-        return text
-    return _cut(text, above, max(place for place, one in enumerate(above.elements) if one.key == key))
+def without_member(text: str, parent: str, key: str, pieces: Sequence[str] = ()) -> str:
+    """Return the settings without a member of a top-level object; `pieces` were put in."""
+    root = scan(text)
+    found = [
+        [(root, place), (above, at)]
+        for place, above in enumerate(root.elements)
+        for at, one in enumerate(above.elements if above.key == parent else ())
+        if one.key == key
+    ]
+    return _cut_made(text, found[-1], pieces) if found else text
+
+
+def _cut_made(text: str, path: list[tuple[Node, int]], pieces: Sequence[str]) -> str:
+    """Return the text without the element at the end of a path, and without what would be empty and was put in for it."""
+    while len(path) > 1:
+        holder = path[-1][0]
+        label = f"{json.dumps(holder.key)}: {text[holder.start]}"
+        if len(holder.elements) > 1 or (pieces and not any(label in piece for piece in pieces)):
+            break
+        path.pop()
+    return _cut(text, *path[-1])
 
 
 def _cut(text: str, container: Node, place: int) -> str:

@@ -141,7 +141,7 @@ def _without_entry(path: Path, text: str, pieces: Sequence[str]) -> str:
     if path.suffix == ".toml":
         return mark + _without_table(text, pieces)
     return mark + jsonc.without_inserted(
-        text, pieces, lambda text: jsonc.without_member(text, JSON_PARENT, install.COMMAND)
+        text, pieces, lambda text: jsonc.without_member(text, JSON_PARENT, install.COMMAND, pieces)
     )
 
 

@@ -153,7 +153,7 @@ def test_a_server_that_the_user_has_added_stays_and_so_does_what_they_add_to_our
     assert json.loads(copilot.read_text(encoding="utf-8")) == settings
     person("setup", "--undo", "--yes")
     assert json.loads(cursor.read_text(encoding="utf-8")) == {"mcpServers": {"pastchats-memory": own}}
-    assert json.loads(copilot.read_text(encoding="utf-8")) == {"mcpServers": {}}
+    assert json.loads(copilot.read_text(encoding="utf-8")) == {}  # it was blank
 
 
 @pytest.mark.parametrize(

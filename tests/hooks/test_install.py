@@ -117,6 +117,19 @@ def test_a_member_that_was_added_behind_ours_survives_the_uninstall(person: Prog
     assert "pastchats" not in file.read_text(encoding="utf-8")
 
 
+def test_a_foreign_hook_that_was_added_since_is_all_that_uninstall_leaves(person: Program) -> None:
+    file = settings_of(person, "claude-code")
+    file.parent.mkdir()
+    file.write_text('{"model": "opus"}', encoding="utf-8")
+    person("install", "claude-code", "--yes")
+    settings = json.loads(file.read_text(encoding="utf-8"))
+    theirs = {"hooks": [{"type": "command", "command": "say done"}]}
+    settings["hooks"].setdefault("Stop", []).append(theirs)
+    file.write_text(json.dumps(settings), encoding="utf-8")
+    assert person("uninstall", "claude-code", "--yes").status == 0
+    assert json.loads(file.read_text(encoding="utf-8")) == {"model": "opus", "hooks": {"Stop": [theirs]}}
+
+
 def test_settings_that_are_no_json_are_left_alone(person: Program) -> None:
     file = settings_of(person, "gemini")
     file.parent.mkdir()

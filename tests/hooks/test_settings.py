@@ -87,12 +87,20 @@ def test_adding_twice_adds_nothing(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", [text for text in SETTINGS if text])
-def test_entries_are_found_in_a_file_that_was_written_anew(text: str) -> None:
+def test_a_file_that_was_written_anew_loses_exactly_what_was_added(text: str) -> None:
     before = scan(text).value
-    rewritten = json.dumps(scan(with_hooks(text, HOOKS, {}, OURS).text).value)
-    after = scan(without_ours(rewritten, OURS)).value
-    empty: dict[str, list[object]] = {"SessionStart": [], "UserPromptSubmit": []}
-    assert after == {**before, "hooks": {**empty, **before.get("hooks", {})}}
+    edited = with_hooks(text, HOOKS, {}, OURS)
+    rewritten = json.dumps(scan(edited.text).value)
+    assert scan(without_ours(rewritten, OURS, edited.pieces)).value == before
+    server = with_member(text, "mcpServers", "ours", ENTRY)
+    rewritten = json.dumps(scan(server.text).value)
+    assert scan(without_member(rewritten, "mcpServers", "ours", server.pieces)).value == before
+
+
+def test_entries_are_found_without_a_record_and_leave_no_empty_list() -> None:
+    theirs = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}}
+    text = json.dumps(scan(with_hooks(json.dumps(theirs), HOOKS, {}, OURS).text).value)
+    assert scan(without_ours(text, OURS)).value == theirs
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pastchats_memory.cli.output import hanging
 from pastchats_memory.config import load, state_folder
 from pastchats_memory.errors import DatabaseCorrupt, MemoryFault, UsageFault
 from pastchats_memory.hooks.calls import list_calls
-from pastchats_memory.hooks.install import find_broken, read_records, targets
+from pastchats_memory.hooks.install import find_broken, has_hooks, read_records, targets
 from pastchats_memory.hooks.servers import find_broken_servers
 from pastchats_memory.maintenance.health import REPAIR, HealthCheck
 from pastchats_memory.memory import Memory
@@ -58,16 +58,17 @@ def _check_hooks() -> list[HealthCheck]:
 
     A program may be gone with its environment, for example.
     """
+    calls = {call.agent: call for call in list_calls(str(state_folder()))}
     try:
         broken = dict(find_broken_servers(state_folder())) | dict(find_broken(state_folder()))
         recorded = read_records(state_folder())
+        installed = {agent for agent in targets() if agent in recorded or (agent in calls and has_hooks(agent))}
     except MemoryFault as fault:  # no home folder, or a damaged record
         return (
             []
             if isinstance(fault, UsageFault)
             else [HealthCheck("hooks", is_well=False, detail=fault.message, remedy=fault.hint)]
         )
-    calls = {call.agent: call for call in list_calls(str(state_folder()))}
     checks = [
         HealthCheck(
             "hooks",
@@ -77,11 +78,12 @@ def _check_hooks() -> list[HealthCheck]:
         )
         for target, program in broken.items()
     ]
-    for agent in (target for target in targets() if target not in broken and (target in recorded or target in calls)):
+    for agent in (target for target in targets() if target not in broken and (target in installed or target in calls)):
         detail = f"{agent} has not called a hook yet; they run from its next session on"
         if call := calls.get(agent):
             when = datetime.fromtimestamp(call.seconds, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
-            detail = one_line(f"{agent} last called {call.event} at {when}: it {call.did or 'was interrupted'}")
+            where = "" if agent in installed else " has no hook of ours in its settings; it"
+            detail = one_line(f"{agent}{where} last called {call.event} at {when}: it {call.did or 'was interrupted'}")
         checks.append(HealthCheck("hooks", is_well=True, detail=detail))
     return checks
 

@@ -189,6 +189,7 @@ def test_doctor_reports_when_each_agent_last_called_and_what_the_hook_did(hooked
     assert find_checks() == []
     hooked("install", "codex", "--yes")
     assert find_checks() == ["codex has not called a hook yet; they run from its next session on"]
+    hooked("install", "claude-code", "--yes")
     for event, body, did in (
         ("UserPromptSubmit", {"session_id": "s", "prompt": "Build webhook retries with exponential backoff"}, "gave "),
         ("UserPromptSubmit", {"session_id": "s", "prompt": "yes"}, "stayed silent"),
@@ -198,6 +199,8 @@ def test_doctor_reports_when_each_agent_last_called_and_what_the_hook_did(hooked
         detail = find_checks()[0]
         assert detail.startswith(f"claude-code last called {event} at ")
         assert f": it {did}" in detail
+    hooked("uninstall", "claude-code", "--yes")
+    assert find_checks()[0].startswith("claude-code has no hook of ours in its settings; it last called SessionEnd at ")
     records = [file.read_text(encoding="utf-8") for file in (hooked.home / "state").rglob("calls/*")]
     assert len(records) == 1
     assert "webhook" not in records[0]

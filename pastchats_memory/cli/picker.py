@@ -50,7 +50,7 @@ LINES_BEFORE = 6
 """Lines of the turns before the chosen one that stay in sight."""
 BRIEF_LINES, BRIEF = 6, 600
 """Lines and characters of the turns around it."""
-HELP = "type to search · F2 project, F3 agent, F4 outcome · ↑ ↓ · Enter open · Tab list: r resume, c copy · Esc leave"
+HELP = "Esc leave · Enter open · ↑ ↓ · Tab list: r resume, c copy · F2 project, F3 agent, F4 outcome"
 STYLE = Style.from_dict({
     "chosen": "reverse", "faint": "ansibrightblack", "head": "bold", "status": "reverse", "mine": "bold ansigreen",
     "worked": "ansigreen", "failed": "ansired", "mixed": "ansiyellow", "stopped": "ansiblue",

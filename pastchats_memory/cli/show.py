@@ -48,7 +48,7 @@ def command(memory: Memory, id_: str | None, conversation: str | None, neighbour
             notify(f"The rest of the text is gone: {one_line(item.source_path)} no longer has it.")
     return CommandResult(
         lambda: SHOW.build(shown),
-        lambda: list_items(shown),
+        lambda: hanging(list_items(shown), under=4),
         is_found=bool(shown),
         nothing=_explain_missing(canonical_id(id_)),
         is_folded=True,

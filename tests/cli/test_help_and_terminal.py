@@ -188,6 +188,14 @@ def test_lessons_are_wrapped_on_a_terminal_and_whole_in_a_pipe(own_demo: Program
     assert (len(lines) > len((run.stdout + run.stderr).splitlines())) == (command != "lessons")
 
 
+def test_the_text_of_a_turn_is_broken_between_words_on_a_terminal(own_demo: Program) -> None:
+    run, (_, shown) = own_demo("show", "10"), on_a_terminal(own_demo, "show", "10")
+    lines = shown.replace("\r", "").split("\n")
+    assert max(wcswidth(line) for line in lines if not line.startswith("  Source: ")) <= 100
+    assert shown.split() == run.stdout.split()
+    assert [line for line in lines if line and not line.startswith(("  ", "▶"))] == []
+
+
 def test_in_a_quotation_that_is_broken_on_a_terminal_every_line_is_quoted(own_demo: Program) -> None:
     _, shown = on_a_terminal(own_demo, "how", "run the tests", "--all")
     assert not re.search("^    ", shown, re.MULTILINE)

@@ -184,6 +184,11 @@ def test_a_narrow_terminal_has_the_conversation_under_the_results(screen: Screen
     assert "│" not in shown
 
 
+def test_a_narrow_terminal_says_how_to_leave(screen: Screen) -> None:
+    screen.tmux("resize-window", "-x", "60", "-y", "30")
+    screen.wait_for("Esc leave", "Enter open")
+
+
 def test_no_text_of_a_transcript_moves_the_cursor(screen: Screen) -> None:
     screen.wait_for("search:")
     screen.type("painted")

@@ -33,7 +33,7 @@ from pastchats_memory.http.open_memory import OpenMemory
 from pastchats_memory.http.openapi import CHAT, MODELS, describe
 from pastchats_memory.http.opening import opening
 from pastchats_memory.http.page import OPEN_PATHS as PAGE_PATHS
-from pastchats_memory.http.page import make_page
+from pastchats_memory.http.page import answer_no_page, make_page
 from pastchats_memory.http.page.session import Sessions
 from pastchats_memory.http.routes import CHAT_CONTEXT, OPEN_PATHS, ROUTES, Route, read_arguments
 from pastchats_memory.http.token import open_token
@@ -152,7 +152,9 @@ def _find_context(memory: Memory, question: str, given: dict[str, Any]) -> Conte
     return memory.context(question, **given)
 
 
-async def _answer_no_route(_: Request, fault: Exception) -> Response:
+async def _answer_no_route(request: Request, fault: Exception) -> Response:
+    if "text/html" in request.headers.get("accept", ""):  # a person typed the address
+        return await answer_no_page(request, fault)
     assert isinstance(fault, HTTPException)  # noqa: S101 - it is registered for these
     kind, message = "usage", "this path does not allow this method"
     if fault.status_code == 404:  # noqa: PLR2004 - HTTP's number

@@ -149,6 +149,12 @@ def test_the_session_of_the_page_opens_the_paths_of_programs_too(browser: httpx.
     assert stranger.get("/search?query=retry").status_code == 401
 
 
+def test_a_browser_at_a_wrong_address_gets_a_page(browser: httpx.Client) -> None:
+    reply = browser.get("/nope", headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
+    assert (reply.status_code, reply.headers["content-type"].partition(";")[0]) == (404, "text/html")
+    assert "There is no such page." in reply.text
+
+
 def test_a_hit_leads_to_its_turn_in_the_conversation(browser: httpx.Client) -> None:
     found = browser.get("/", params={"query": "retry strategy"}).text
     address = re.search(r'href="(/page/turn\?id=(\d+)[^"]*)"', found)

@@ -92,7 +92,7 @@ def make_page(memory: OpenMemory, sessions: Sessions) -> ASGIApp:
     ]
     app = Starlette(
         routes=[*routes, Route("/static/{name}", static)],
-        exception_handlers={**make_fault_handlers(_respond_error), HTTPException: _answer_no_route},
+        exception_handlers={**make_fault_handlers(_respond_error), HTTPException: answer_no_page},
     )
     app.router.redirect_slashes = False
     return app
@@ -137,7 +137,8 @@ def _respond_error(error: RequestError) -> Response:
     return respond(WebPage("error", {"message": error.message, "hint": error.hint}, error.status), "")
 
 
-async def _answer_no_route(_: Request, fault: Exception) -> Response:
+async def answer_no_page(_: Request, fault: Exception) -> Response:
+    """Return the page for an address that has none."""
     assert isinstance(fault, HTTPException)  # noqa: S101 - it is registered for these
     message = "there is no such page" if fault.status_code == 404 else "this page does not answer such a request"  # noqa: PLR2004 - HTTP's number
     return _respond_error(RequestError(fault.status_code, "not_found", message, "Search for it instead."))

@@ -316,7 +316,7 @@ def _text(body: Mapping[str, Any]) -> str:
     moved = f" ({body['moved']:,} moved)" if body["moved"] else ""
     counts = f"{read.total()} read{kinds}, {body['files_unchanged']} unchanged{moved}"
     counts += f", {empty} empty" if empty else ""
-    work = f"{body['embedded']:,} texts embedded, {body['cached']:,} had a vector; {body['duration_s']:.1f} s"
+    work = f"{counted(body['embedded'], 'text')} embedded, {body['cached']:,} had a vector; {body['duration_s']:.1f} s"
     tasks = f" and {counted(body['tasks_added'], 'task')}" if body["tasks_added"] else ""
     pending = counted(body["pending_vectors"], "text")
     lines = [

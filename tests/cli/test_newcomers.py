@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from program import Program
+from program import Program, write_messages
 
 from pastchats_memory.cli import COMMANDS, NOT_COMMANDS, OTHER_WORDS
 
@@ -63,3 +63,15 @@ def test_tasks_alone_lists_the_tasks(program: Program) -> None:
     assert program("task", "add", "Sweep the flue").status == 0
     assert "Sweep the flue" in program("tasks").stdout
     assert program("tasks").stdout == program("task", "list").stdout
+
+
+def test_the_text_of_an_index_run_counts_as_its_json_does(program: Program) -> None:
+    write_messages(program.home / "history" / "a.jsonl", ("user", "Which pan is for eggs?"))
+    (program.home / "history" / "empty.jsonl").touch()
+    (program.home / "history" / "other.json").write_text("plain words", encoding="utf-8")
+    first = program("index", "history").stdout
+    assert "1 read (1 messages), 0 unchanged, 1 empty, 1 not taken." in first
+    assert "; 1 text embedded, 0 had a vector" in first
+    again = program("index", "history").stdout
+    assert "0 read, 3 unchanged, 0 not taken." in again
+    assert program("index", "history", "--json").json["files_unchanged"] == 3

@@ -36,8 +36,7 @@ def command(memory: Memory, file: Path, force: bool) -> CommandResult:
 
 @give_result("restore")
 @click.argument("file", type=click.Path(path_type=Path))
-@options.yes
-@options.no
+@options.yes_or_no
 def restore(db: str | None, file: Path) -> CommandResult:
     """Replace the memory by the one in FILE.
 

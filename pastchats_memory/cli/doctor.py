@@ -18,8 +18,7 @@ from pastchats_memory.views.answers.database import DOCTOR
 
 
 @give_result("doctor")
-@options.yes
-@options.no
+@options.yes_or_no
 def command(db: str | None) -> CommandResult:
     """Check the database, the model, the engine, the sources and hooks; exit 1 if something needs repair.
 

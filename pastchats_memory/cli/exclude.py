@@ -62,9 +62,4 @@ def _stored(db: str | None, named: Sequence[tuple[str, str, str]]) -> dict[str, 
     if not os.path.lexists(config.database):
         return {}
     with Memory.open(config.database, create=False, config=config) as memory:
-        return {
-            pattern: memory.forget(
-                source=name if kind == "source" else None, project=name if kind == "project" else None, dry_run=True
-            ).total
-            for kind, name, pattern in named
-        }
+        return {pattern: memory.forget(**{kind: name}, dry_run=True).total for kind, name, pattern in named}

@@ -64,8 +64,7 @@ def _check(*, listed: bool, undo: str | None, **by: Any) -> None:
     flag_value=LAST,
     help="Allow it to be indexed again: a number of --list, or the last.",
 )
-@options.yes
-@options.no
+@options.yes_or_no
 def command(memory: Memory, listed: bool, undo: str | None, ids: tuple[str, ...], **by: Any) -> CommandResult:
     """Delete what matches all the options, and keep it from coming back by another index run, import or copy.
 
@@ -89,8 +88,7 @@ def command(memory: Memory, listed: bool, undo: str | None, ids: tuple[str, ...]
     required=True,
     help="A time such as 2026-01-31, 90d or 'last year'; turns of that time stay.",
 )
-@options.yes
-@options.no
+@options.yes_or_no
 def prune(memory: Memory, before: str) -> CommandResult:
     """Delete all turns before a date, and keep older ones out from now on, wherever they come from.
 
@@ -103,8 +101,7 @@ def prune(memory: Memory, before: str) -> CommandResult:
 @click.option(
     "--everywhere", is_flag=True, help="Let the next `sync` forget it in its folder and on your machines, too."
 )
-@options.yes
-@options.no
+@options.yes_or_no
 def purge(memory: Memory, everywhere: bool) -> CommandResult:
     """Delete the whole memory: turns, tasks, vectors and the state of files. Transcripts stay as they are.
 

@@ -66,8 +66,7 @@ STEP_MS, LOOKS_MS = 50, 500
 @click.option("--format", metavar="NAME", help="Read the named files as this format, and of folders only its files.")
 @click.option("--map", metavar="ROLE=KEY,...", help="Keys of JSON of unknown shape: role=speaker,text=body.")
 @click.option("--dry-run", is_flag=True, help="Only show the format of each file, and the --map line that fits it.")
-@options.yes
-@options.no
+@options.yes_or_no
 @options.model
 @options.threads
 @options.database

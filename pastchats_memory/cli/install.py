@@ -21,8 +21,7 @@ diff_option = click.option("--diff", "show_diff", is_flag=True, help="Show the d
 @target_argument
 @click.option("--print", "only_print", is_flag=True, help="Show the diff and change nothing.")
 @diff_option
-@options.yes
-@options.no
+@options.yes_or_no
 def command(db: str | None, target: str, only_print: bool, show_diff: bool) -> CommandResult:
     """Add hooks to a coding agent: recall before each prompt, index after each session.
 
@@ -46,8 +45,7 @@ def command(db: str | None, target: str, only_print: bool, show_diff: bool) -> C
 @give_result("uninstall", above=LIST_OF_TARGETS)
 @target_argument
 @diff_option
-@options.yes
-@options.no
+@options.yes_or_no
 def uninstall(_: str | None, target: str, show_diff: bool) -> CommandResult:
     """Remove from an agent's settings what `install` added, and nothing else.
 

@@ -33,7 +33,7 @@ unused_database: Decorator = click.option(
 as_json: Decorator = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 everywhere: Decorator = click.option("--all", "everywhere", is_flag=True, help="All projects.")
 yes: Decorator = click.option("--yes", is_flag=True, help="Answer yes to every question.")
-no: Decorator = click.option("--no", is_flag=True, help="Answer no to every question.")
+_no: Decorator = click.option("--no", is_flag=True, help="Answer no to every question.")
 
 
 class Choice(click.Choice):  # type: ignore[type-arg]  # no generic type before click 8.2
@@ -52,6 +52,11 @@ class Choice(click.Choice):  # type: ignore[type-arg]  # no generic type before 
             if not near:
                 raise
             raise click.BadParameter(f"{fault.message} Did you mean '{near[0]}'?", ctx, param) from None
+
+
+def yes_or_no(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --yes and --no, which `agree` reads."""
+    return yes(_no(command))
 
 
 def hint_at_all(project: str | None) -> str:
@@ -122,15 +127,15 @@ def interrupt_in_order() -> Event:
 
     Returns the event that it sets: Python drops what is raised while an object is deleted, so a loop without an end asks it.
     """
-    asked = Event()
+    stopping = Event()
 
     def interrupt(*_: object) -> None:
-        asked.set()
+        stopping.set()
         raise KeyboardInterrupt
 
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, interrupt)
-    return asked
+    return stopping
 
 
 def open_memory(db: str | None, *, create: bool = False, **flags: object) -> "Memory":

@@ -23,8 +23,7 @@ def _check(*, rescan: bool, **_: object) -> None:
 
 @ask_memory("redact", flags=("threads",), check=_check)
 @click.option("--rescan", is_flag=True, help="Search all stored text by the rules of this release.")
-@options.yes
-@options.no
+@options.yes_or_no
 @options.threads
 def command(memory: Memory, rescan: bool) -> CommandResult:  # noqa: ARG001 - `_check` reads it
     """Remove secrets from stored text by the rules of this release.

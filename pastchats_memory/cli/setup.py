@@ -65,8 +65,7 @@ _ANSWERS = _Answers(["yes", "no", "choose"])
 @make_command("setup")
 @click.option("--dry-run", is_flag=True, help="Show what would be done, and change nothing.")
 @click.option("--undo", is_flag=True, help="Remove what setup added to your agents; the memory stays.")
-@options.yes
-@options.no
+@options.yes_or_no
 @options.database
 @options.as_json
 def command(dry_run: bool, undo: bool, yes: bool, no: bool, db: str | None, as_json: bool) -> int:

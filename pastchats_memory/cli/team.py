@@ -67,8 +67,7 @@ def init(memory: Memory, *, is_applied: bool) -> CommandResult:
 
 @ask_memory("share", group=command)
 @click.argument("project")
-@options.yes
-@options.no
+@options.yes_or_no
 def share(memory: Memory, project: str) -> CommandResult:
     """Share PROJECT with the team: show what of it the team would see, ask, and let the next `team push` write it.
 
@@ -167,8 +166,7 @@ def _check_withdrawn(*, projects: tuple[str, ...], every: bool) -> None:
 @ask_memory("withdraw", group=command, check=_check_withdrawn)
 @click.argument("projects", metavar="[PROJECT]...", nargs=-1)
 @click.option("--all", "every", is_flag=True, help="Everything that you share there.")
-@options.yes
-@options.no
+@options.yes_or_no
 def withdraw(memory: Memory, projects: tuple[str, ...], every: bool) -> CommandResult:
     """Delete your turns of PROJECT at the team, and share it no more.
 

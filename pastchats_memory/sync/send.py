@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +65,7 @@ def _write(
     database: Database, session: ModelSession, known: SyncFolder, records: Sequence[Json], done: Iterable[str]
 ) -> None:
     """Write a file, and store what it holds. A process that is killed in between reads it as another machine's."""
+    own = [file for file in sync.files(database, known.id) if file.machine == known.machine]
     header = {
         "host": known.host,
         "place": known.place,
@@ -73,12 +74,9 @@ def _write(
         "model": describe_model(session),
         "rules": rules_version(),
         "forgettings": sorted(done),
-        "files": [
-            file.number for file in sync.files(database, known.id) if file.machine == known.machine and file.is_current
-        ],
+        "files": [file.number for file in own if file.is_current],
     }
-    stored = [file.number for file in sync.files(database, known.id) if file.machine == known.machine]
-    number = max([0, *stored, *files.list_numbered_files(Path(known.path), known.machine)]) + 1
+    number = max([0, *(file.number for file in own), *files.list_numbered_files(Path(known.path), known.machine)]) + 1
     content = files.build_file(known, number, Segment(header, list(records)))
     fingerprint = files.find_fingerprint(len(content), content)
     pending = known._replace(pending=f"{number} {fingerprint}")
@@ -103,10 +101,7 @@ class _NewRecords:
         """Rows that are new and stay here."""
 
     def __iter__(self) -> Iterator[Json]:
-        yield from self._list_forgettings()
-        yield from self._list_turns()
-        yield from self._list_tasks()
-        yield from self._list_judgements()
+        return chain(self._list_forgettings(), self._list_turns(), self._list_tasks(), self._list_judgements())
 
     def _is_new(self, kind: str, identity: str, digest: bytes) -> bool:
         return digest not in self._present.get((kind, identity), ())

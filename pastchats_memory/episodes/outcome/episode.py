@@ -35,6 +35,7 @@ _SAYS_NOTHING = re.compile(
 )
 """A heading, a fence, a rule, or a bare path."""
 MAX_SKIPPED_LINES = 5
+_QUOTED_LINES = re.compile(r"\A\s*+(?:>[^\n]*\n\s*+)++(?=[^>\s])")
 _FILE_LINE = re.compile(r"\A(?:(?:in|at|for|file)\s+)?[`@]?[\w./\\-]{1,200}\.\w{1,5}`?\s*:\s*\n\s*", re.IGNORECASE)
 """A line that names the file of the next lines."""
 
@@ -270,11 +271,11 @@ def recorded_values(turn: EpisodeTurn, key: str) -> frozenset[str]:
 
 
 def strip_client_commands(message: str) -> str:
-    """Return a message without leading client commands, file name and client text.
+    """Return a message without leading client commands, file name and client text, and without lines quoted above its words.
 
     If it consists of commands, return the last command that tries something.
     """
-    text, trial = message, ""
+    text, trial = _QUOTED_LINES.sub("", message), ""
     while found := CLIENT_COMMANDS.match(text) or TRIAL_COMMANDS.match(text):
         trial = found[0] if TRIAL_COMMANDS.match(found[0]) else trial
         text = text[found.end() :]

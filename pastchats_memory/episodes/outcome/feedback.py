@@ -232,8 +232,13 @@ def asks_to_commit(episode: Episode) -> bool:
     """Return whether the user commits the work, or says little else than that it is to be committed."""
     opening = message_opening(episode)
     is_short = len(opening.split()) <= MAX_AGREEMENT_WORDS and "?" not in opening
-    is_wanted = is_short and EXPRESSIONS["feedback.commit_word"].search(opening) and not doubts_result(episode)
+    is_doubtful = doubts_result(episode) or _is_likely_complaint(episode, POSSIBLE)
+    is_wanted = is_short and EXPRESSIONS["feedback.commit_word"].search(opening) and not is_doubtful
     return bool(EVIDENCE["commit_request"].search(opening) or is_wanted)
+
+
+def _is_likely_complaint(episode: Episode, least: float) -> bool:
+    return episode.reply is not None and episode.reply.complaint >= least
 
 
 def approves(episode: Episode) -> bool:
@@ -264,8 +269,12 @@ def is_long_without_complaint(episode: Episode) -> bool:
     """Return whether the next message is long, English, and without trouble."""
     opening = message_opening(episode)
     is_short = len(strip_client_commands(episode.next_message[:MAX_SCANNED])) < MIN_LONG_MESSAGE
-    is_complaint = episode.reply is not None and episode.reply.complaint >= POSSIBLE
-    if is_short or is_complaint or doubts_result(episode) or GUARDS["unease"].search(opening):
+    if (
+        is_short
+        or _is_likely_complaint(episode, POSSIBLE)
+        or doubts_result(episode)
+        or GUARDS["unease"].search(opening)
+    ):
         return False
     return len(_ENGLISH.findall(opening)) >= MIN_ENGLISH_WORDS
 
@@ -291,9 +300,7 @@ def complains_of_nothing(episode: Episode) -> bool:
 def builds_on(episode: Episode, names: frozenset[str]) -> bool:
     """Return whether the user goes on with something that has one of the names."""
     opening = message_opening(episode)
-    is_doubtful = GUARDS["unease"].search(opening) or (
-        episode.reply is not None and episode.reply.complaint >= DOUBTFUL
-    )
+    is_doubtful = GUARDS["unease"].search(opening) or _is_likely_complaint(episode, DOUBTFUL)
     return find_name(names, opening) is not None and goes_on(episode) and not is_doubtful
 
 

@@ -6,6 +6,7 @@ import pytest
 from one_episode import ANSWER, DONE, GREEN, LOOKING, MADE, NEXT_REQUEST, RED, REQUEST, verdict
 
 from pastchats_memory.episodes.outcome import EpisodeTurn, derive_outcome
+from pastchats_memory.episodes.outcome.reply import Reply
 
 
 @pytest.mark.parametrize(
@@ -44,6 +45,19 @@ def test_acceptance_means_worked(words: str) -> None:
 )
 def test_rejection_means_failed(words: str) -> None:
     assert verdict(ANSWER, next_message=words) == "failed"
+
+
+def test_words_that_the_user_quotes_are_not_the_reply() -> None:
+    quoted = f"> {ANSWER.content}\n> It is right now.\n\n"
+    assert verdict(ANSWER, next_message=f"{quoted}no, that is wrong") == "failed"
+    assert verdict(ANSWER, next_message=f"{quoted}it works now") == "worked"
+    assert verdict(ANSWER, next_message=f"> {ANSWER.content}") == "unknown"
+
+
+def test_a_complaint_that_names_a_merge_asks_for_no_merge() -> None:
+    message = "i aborted the merge. go back and try to do it once more"
+    complaint = Reply("rejects", 0.4, complaint=0.51, approval=0.44)
+    assert derive_outcome((REQUEST, ANSWER), message, reply=complaint).verdict != "worked"
 
 
 def test_switching_something_off_is_no_fault() -> None:

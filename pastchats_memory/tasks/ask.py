@@ -263,7 +263,7 @@ _RELATIVE_CLAUSE = read_pattern(__file__, "relative-clause")
 class QuestionParser:
     """Parse one question: each step cuts the phrases that it knows out of `text`."""
 
-    def __init__(self, question: str, today: date, project_names: Mapping[str, str], vocabulary: Vocabulary) -> None:
+    def __init__(self, question: str, today: date, project_names: Mapping[str, str]) -> None:
         """Prepare to parse a question on a day, which may name a known project; their names are by lower case."""
         self.question = question
         text = " ".join(question.lower().replace("’", "'").rstrip("?!. ").split())
@@ -271,8 +271,8 @@ class QuestionParser:
         """The rest of the question in lower case; a bar stands where a phrase was cut out."""
         self.today = today
         self.project_names = project_names
-        self.vocabulary = vocabulary
-        self.words = vocabulary.words
+        self.vocabulary = load_vocabulary()
+        self.words = self.vocabulary.words
         self.parsed = ParsedQuestion()
 
     def parse(self) -> ParsedQuestion:
@@ -393,7 +393,7 @@ class QuestionParser:
         match = re.search(rf"{self.words['about']}\s+(.+)", self.text)
         if match is None:
             return
-        inner = QuestionParser(self.question, self.today, self.project_names, self.vocabulary)
+        inner = QuestionParser(self.question, self.today, self.project_names)
         inner.text, inner.parsed = match[1], replace(self.parsed)
         inner.parse_project()
         inner.parse_span()
@@ -579,13 +579,11 @@ class QuestionParser:
         return " ".join(word for word in stripped if any(map(str.isalnum, word)) and word not in self.vocabulary.filler)
 
 
-def parse_question(
-    question: str, today: date, projects: Iterable[str] = (), vocabulary: Vocabulary | None = None
-) -> ParsedQuestion:
+def parse_question(question: str, today: date, projects: Iterable[str] = ()) -> ParsedQuestion:
     """Parse a question such as "what did we finish last week?"; `today` is the day from which "last week" counts."""
     names = {name.lower(): name for name in projects}
     question = question.strip()[:MAX_QUESTION_LENGTH]
-    return QuestionParser(question, today, names, vocabulary or load_vocabulary()).parse()
+    return QuestionParser(question, today, names).parse()
 
 
 @dataclass(frozen=True, slots=True)
@@ -603,6 +601,9 @@ class TaskAnswer:
     """What a task says about why or how: the comment about what it waits for, or its resolution."""
     reasons: Mapping[str, str] = field(default_factory=dict)
     """Why a task is worth starting, or what it waits for, by its id."""
+
+
+ListTasks = Callable[[ParsedQuestion], TaskAnswer]
 
 
 def answer_question(
@@ -626,12 +627,13 @@ def answer_question(
     if parsed.is_open:
         found = _search_everything(database, embedder, parsed, question, question, viewpoint)
         return _add_resolutions(database, found)
-    answer = _list_answer(database, embedder, parsed, viewpoint)
+    list_tasks = partial(_list_answer, database, embedder, viewpoint)
+    answer = list_tasks(parsed)
     if parsed.relation == "dependencies_of" and question.strip().lower().startswith("why"):
         return _explain_waiting(database, embedder, answer)
     topic = parsed.concept or (parsed.of if parsed.relation else None)
     if not answer.total:
-        answer = _list_instead(database, embedder, answer, viewpoint)
+        answer = _list_instead(answer, list_tasks)
     if answer.total or topic is None:
         return answer
     text = topic if parsed.statuses else question
@@ -640,9 +642,7 @@ def answer_question(
         note = f"nothing fits the reading {parsed.described!r}; these are the nearest by meaning"
         return replace(other, warnings=(*answer.warnings, note, *other.warnings))
     if parsed.concept and not parsed.is_topic_named:
-        return _list_first(
-            database, embedder, answer, {_note_ignored(parsed): replace(parsed, concept=None)}, viewpoint
-        )
+        return _list_first(answer, {_note_ignored(parsed): replace(parsed, concept=None)}, list_tasks)
     return answer
 
 
@@ -650,7 +650,7 @@ def _note_ignored(parsed: ParsedQuestion) -> str:
     return f"nothing is about {parsed.concept!r}, so it was ignored"
 
 
-def _list_instead(database: Database, embedder: Embedder, answer: TaskAnswer, viewpoint: Viewpoint) -> TaskAnswer:
+def _list_instead(answer: TaskAnswer, list_tasks: ListTasks) -> TaskAnswer:
     """Return tasks that wait for others if none has the status blocked, and those in progress if none can be started."""
     parsed = answer.question
     instead: dict[str, ParsedQuestion] = {}
@@ -661,24 +661,18 @@ def _list_instead(database: Database, embedder: Embedder, answer: TaskAnswer, vi
     if parsed.statuses == ("blocked",):
         waiting = replace(parsed, statuses=(), present=("blockers",))
         instead["no task has the status blocked; these wait for another task"] = waiting
-    return _list_first(database, embedder, answer, instead, viewpoint)
+    return _list_first(answer, instead, list_tasks)
 
 
-def _list_first(
-    database: Database,
-    embedder: Embedder,
-    answer: TaskAnswer,
-    instead: Mapping[str, ParsedQuestion],
-    viewpoint: Viewpoint,
-) -> TaskAnswer:
+def _list_first(answer: TaskAnswer, instead: Mapping[str, ParsedQuestion], list_tasks: ListTasks) -> TaskAnswer:
     """Return the tasks of the first reading that has any, with its note as a warning; else the answer."""
     for note, parsed in instead.items():
-        if (other := _list_answer(database, embedder, parsed, viewpoint)).total:
+        if (other := list_tasks(parsed)).total:
             return replace(other, warnings=(*other.warnings, note))
     return answer
 
 
-def _list_answer(database: Database, embedder: Embedder, parsed: ParsedQuestion, viewpoint: Viewpoint) -> TaskAnswer:
+def _list_answer(database: Database, embedder: Embedder, viewpoint: Viewpoint, parsed: ParsedQuestion) -> TaskAnswer:
     topic = None if parsed.is_topic_named else parsed.concept
     if topic and task_rows.is_tag(database, topic):
         parsed.tags, parsed.concept = (*parsed.tags, topic), None

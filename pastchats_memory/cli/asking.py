@@ -100,9 +100,7 @@ def give_result(name: str, **further: Any) -> Callable[[Callable[..., CommandRes
 
 
 def _give_result(
-    enter: Callable[[str | None, dict[str, Any]], AbstractContextManager[object]],
-    name: str,
-    **further: Any,
+    enter: Callable[[str | None, dict[str, Any]], AbstractContextManager[object]], name: str, **further: Any
 ) -> Callable[[Callable[..., CommandResult]], click.Command]:
     def decorate(find: Callable[..., CommandResult]) -> click.Command:
         @functools.wraps(find)

@@ -56,8 +56,5 @@ def context(memory: Memory, query: str, budget: int, **how: Any) -> CommandResul
     """
     found = memory.context(query, budget, **how)
     return CommandResult(
-        lambda: build_context(found, budget),
-        lambda: found.text,
-        is_found=bool(found.items),
-        warnings=found.warnings,
+        lambda: build_context(found, budget), lambda: found.text, is_found=bool(found.items), warnings=found.warnings
     )

@@ -467,11 +467,7 @@ def load_attempt(database: Database, item: Item, ending: Ending) -> Attempt:
 
 
 def describe_attempt(
-    item: Item,
-    ending: Ending,
-    rows: Sequence[Item],
-    next_message: str = "",
-    weights: Mapping[str, float] = NO_WEIGHTS,
+    item: Item, ending: Ending, rows: Sequence[Item], next_message: str = "", weights: Mapping[str, float] = NO_WEIGHTS
 ) -> Attempt:
     """Return the short form of the item's episode from its last turns, in words that answer the query's (`weights`)."""
     where = cited_place(item)

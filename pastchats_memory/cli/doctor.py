@@ -63,11 +63,8 @@ def _check_hooks() -> list[HealthCheck]:
         recorded = read_records(state_folder())
         installed = {agent for agent in targets() if agent in recorded or (agent in calls and has_hooks(agent))}
     except MemoryFault as fault:  # no home folder, or a damaged record
-        return (
-            []
-            if isinstance(fault, UsageFault)
-            else [HealthCheck("hooks", is_well=False, detail=fault.message, remedy=fault.hint)]
-        )
+        unread = HealthCheck("hooks", is_well=False, detail=fault.message, remedy=fault.hint)
+        return [] if isinstance(fault, UsageFault) else [unread]
     checks = [
         HealthCheck(
             "hooks",

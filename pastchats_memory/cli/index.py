@@ -317,15 +317,11 @@ def _text(body: Mapping[str, Any]) -> str:
     counts += f", {empty} empty" if empty else ""
     work = f"{counted(body['embedded'], 'text')} embedded, {body['cached']:,} had a vector; {body['duration_s']:.1f} s"
     tasks = f" and {counted(body['tasks_added'], 'task')}" if body["tasks_added"] else ""
-    pending = counted(body["pending_vectors"], "text")
+    pending = f"{counted(body['pending_vectors'], 'text')} without a vector yet: a command that has the model adds it."
     lines = [
         f"Looked at {counted(body['files_scanned'], 'file')}: {counts}, {len(passed_over):,} not taken.",
         f"Added {counted(body['turns_added'], 'turn')}{tasks}; {body['turns_skipped']:,} known already; {work}.",
-        *(
-            [f"{pending} without a vector yet: a command that has the model adds it."]
-            if body["pending_vectors"]
-            else []
-        ),
+        *([pending] if body["pending_vectors"] else []),
         *([f"Left out {counted(body['forgotten'], 'row')} that you had forgotten."] if body["forgotten"] else []),
     ]
     partly = [file for file in files if file["format"] and file["reason"]]

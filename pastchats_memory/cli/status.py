@@ -33,6 +33,7 @@ def _text(status: Status) -> str:
     statuses = ", ".join(f"{count:,} {name}" for name, count in status.tasks.items())
     per_turn = f" ({status.bytes / status.turns / 1024:.1f} KiB a turn)" if status.turns else ""
     gone = f" ({status.gone:,} of them gone; their text is kept)" if status.gone else ""
+    given = f"gave {render_weeks(status.given[:WEEKS])}; `pastchats-memory log` lists them"
     rows = [
         ("Database", f"{from_home(str(status.database))}, {status.bytes / 1e6:.1f} MB{per_turn}"),
         ("Turns", f"{status.turns:,}" + (f": {roles}" if roles else "")),
@@ -44,11 +45,7 @@ def _text(status: Status) -> str:
         ("Vectors", _vectors(status)),
         ("Embedded", _embedded(status)),
         ("Secrets", REDACTED if status.is_redacted else REDACTED_BY_OTHERS),
-        *(
-            [("Hooks", f"gave {render_weeks(status.given[:WEEKS])}; `pastchats-memory log` lists them")]
-            if status.given
-            else []
-        ),
+        *([("Hooks", given)] if status.given else []),
         *([("Tokens", f"of 30 days: {describe_agents(status.tokens)}")] if status.tokens else []),
         ("Last run", _run(status.last_run)),
     ]

@@ -352,13 +352,13 @@ def _find_program(quoted: str) -> str | None:
 @explain_os_errors()
 def find_broken(state: Path) -> list[tuple[str, str]]:
     """Return each agent whose settings call a program of ours that is gone, with the program."""
-    found: dict[str, str] = {}
-    for target, records in read_records(state).items():
-        for record in records:
-            for program in map(_find_program, _JSON_STRING.findall(read_settings(Path(record["path"])) or "")):
-                if program and not os.path.exists(program):  # noqa: PTH110 - a string is at hand
-                    found[target] = program
-    return list(found.items())
+    return [
+        (target, program)
+        for target, records in read_records(state).items()
+        for record in records
+        for program in map(_find_program, _JSON_STRING.findall(read_settings(Path(record["path"])) or ""))
+        if program and not os.path.exists(program)  # noqa: PTH110 - a string is at hand
+    ]
 
 
 @explain_os_errors()

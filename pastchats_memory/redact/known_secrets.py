@@ -30,8 +30,9 @@ _KEY = re.compile(rf"[0-9a-f]{{{2 * KEY_BYTES}}}")
 _ENTRY = re.compile(rf"([0-9a-f]{{{2 * HASH_BYTES}}}) ([a-z0-9\-]+)")
 _WORD = re.compile(rf"(?<!\S)(?=\S{{{SHORTEST}}})\S*\d\S*")
 """Matches a long word with a digit."""
-_BETWEEN = re.compile(r"""\\[nrt]|[\\"'`=:/@,;()<>\[\]{}|&]""")
-"""Matches what may stand between a value and its neighbours in a word."""
+_AROUND, _BETWEEN = re.compile(r"""\\[nrt]|[\\"'`,;()<>\[\]{}|]"""), re.compile(r"[=:/@&]|\Z")
+"""Match what may stand between a value and its neighbours in a word; the latter may stand in a value, too."""
+MOST_BETWEEN = 6
 _QUOTES, _ENDS = "\"'`([{<>}]),;", ".:!?"
 _SYMBOL = re.compile(r"[^\w\-./:]")
 _JOINT = re.compile(r"[-_./:+\\]+|[=~<>]?=|@(?=v?\d)")
@@ -179,7 +180,12 @@ def _is_name(value: str) -> bool:
 def _list_parts(word: str) -> Iterator[str]:
     """Yield what may be a value in a word: all of it, without quotes, behind a name or a flag, or between marks."""
     bare = word.strip(_QUOTES)
-    for part in (word, bare, bare.partition("=")[2], bare.partition(":")[2], *_BETWEEN.split(word)):
+    parts = [word, bare, bare.partition("=")[2], bare.partition(":")[2]]
+    for whole in _AROUND.split(word):
+        ends = [found.start() for found in _BETWEEN.finditer(whole)]
+        starts = [0, *(end + 1 for end in ends)]
+        parts += [whole[start:end] for at, start in enumerate(starts) for end in ends[at : at + MOST_BETWEEN]]
+    for part in parts:
         for one in (part, part.rstrip(_ENDS + _QUOTES), part[2:] if part.startswith("-p") else ""):
             if SHORTEST <= len(one) <= LONGEST:
                 yield one

@@ -43,6 +43,17 @@ def test_a_secret_is_removed_from_sessions_before_and_after_the_one_that_shows_i
     )
 
 
+@pytest.mark.parametrize("secret", ["k7Wq-pZ93.xLm/Tr8+vB", "h5Nb/vC77kJq2Ws", "k3Z/cW4=kF5:gH6@iJ7"])
+def test_a_known_secret_with_marks_is_removed_from_calls_and_their_results(program: Program, secret: str) -> None:
+    write_messages(program.home / "history" / "a.jsonl", ("user", f"DB_PASSWORD={secret}"))
+    turn = {"role": "assistant", "content": f"It says: login failed for {secret}", "conversation_id": "b", "project": "garden", "timestamp": "2026-05-01T00:00:00Z", "tools": [f"Bash ./deploy.sh {secret}", f"Bash x --pw={secret}"]}  # fmt: skip
+    (program.home / "history" / "b.jsonl").write_text(json.dumps(turn) + "\n", encoding="utf-8")
+    assert program("index", "history").status == 0
+    assert secret.encode() not in program.database.read_bytes()
+    contents = [found["content"] for found in program("search", "login failed", "--json").results]
+    assert "It says: login failed for [redacted:password]" in contents
+
+
 def test_no_digest_of_a_task_lets_a_secret_be_guessed_that_was_found_later(tmp_path: Path) -> None:
     def find_passage(secret: str, home: Path) -> object:
         issue = {

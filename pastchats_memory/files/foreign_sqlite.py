@@ -31,6 +31,8 @@ ATTEMPTS = 5
 PAUSE = 0.2
 """Seconds before a file is copied again that changed during the copy."""
 
+COPY_PREFIX = "pastchats-memory-"
+"""Begins the name of a copy's folder, before the number of the process."""
 STEPS = 10_000
 """SQLite instructions between two checks of the limit."""
 STEPS_A_BYTE = 20
@@ -93,7 +95,7 @@ def open_foreign(path: Path) -> "Iterator[ForeignDatabase]":
         with _open_in_place(path) as database:
             yield database
         return
-    folder = Path(tempfile.mkdtemp(prefix="pastchats-memory-"))  # with mode 0700
+    folder = Path(tempfile.mkdtemp(prefix=f"{COPY_PREFIX}{os.getpid()}-"))  # with mode 0700
     try:
         connection = _connect(_copy(path, folder), "")
         shutil.rmtree(folder, ignore_errors=True)

@@ -15,6 +15,7 @@ from pastchats_memory.fields import As, Count, LooseTime, Narrowed, Time, View, 
 from pastchats_memory.files.faults import explain_os_error
 from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.store import checks, failures, redactions, scrub, sources, task_rows, turns, vectors
+from pastchats_memory.store.atomic_file import remove_abandoned
 from pastchats_memory.store.database import Database, side_files
 from pastchats_memory.store.probe import find_refusal
 from pastchats_memory.store.recalled import Week, list_weeks
@@ -191,6 +192,7 @@ def _check_failures(database: Database) -> HealthCheck:
 
 def _check_deletions(database: Database) -> HealthCheck:
     """Finish pending deletions if the database can be written."""
+    remove_abandoned(database.path)
     is_erased = scrub.finish_scrub(database) if database.writable else not scrub.is_due(database)
     if is_erased:
         detail = "none is unfinished; after each, the file was searched for the text, or written anew"

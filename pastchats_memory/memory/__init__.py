@@ -90,8 +90,10 @@ class Memory(MemoryReader):
         """
         from pastchats_memory.ingest.run import index
         from pastchats_memory.maintenance.known_secrets import remove_known
+        from pastchats_memory.store.atomic_file import remove_abandoned
         from pastchats_memory.store.known_secrets import known_secrets_of
 
+        remove_abandoned(self._database.path)
         options = index_options(
             self._config or DEFAULTS._replace(database=self._database.path),
             project,

@@ -66,7 +66,7 @@ def partial_file(target: Path) -> Iterator[Path]:
 
     Files that killed processes left there are removed too.
     """
-    _remove_abandoned(target)
+    remove_abandoned(target)
     partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
     try:
         os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, stat.S_IRUSR | stat.S_IWUSR))
@@ -81,8 +81,17 @@ def partial_file(target: Path) -> Iterator[Path]:
             left.unlink(missing_ok=True)
 
 
-def _remove_abandoned(target: Path) -> None:
-    """Remove the partial files of processes that have ended."""
+def remove_abandoned(target: Path) -> None:
+    """Remove what ended processes left: partial files of a target, and copies of other programs' databases."""
+    import shutil  # a search, which imports this module, needs none of these
+    import tempfile
+
+    from pastchats_memory.files.foreign_sqlite import COPY_PREFIX
+
+    for copy in Path(tempfile.gettempdir()).glob(f"{COPY_PREFIX}*-*"):
+        process = copy.name.removeprefix(COPY_PREFIX).partition("-")[0]
+        if process.isdecimal() and not is_alive(int(process)):
+            shutil.rmtree(copy, ignore_errors=True)  # it leaves links and other people's folders
     with suppress(OSError):
         for name in os.listdir(target.parent):  # noqa: PTH208 - names are enough
             found = PARTIAL.search(name) if name.startswith(f"{target.name}.") else None

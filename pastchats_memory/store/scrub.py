@@ -13,6 +13,7 @@ from typing import Any
 
 from pastchats_memory.errors import DatabaseLocked, DeletionUnfinished, StoreFault
 from pastchats_memory.store import fulltext, remains
+from pastchats_memory.store.atomic_file import remove_abandoned
 from pastchats_memory.store.database import BUSY_MS, PAUSE, Database
 from pastchats_memory.store.sources import meta, set_meta
 from pastchats_memory.store.vectors import vec0
@@ -69,6 +70,7 @@ def is_due(database: Database) -> bool:
 
 def erase(database: Database) -> None:
     """Remove deleted text from the file. Raises DeletionUnfinished; the next command goes on."""
+    remove_abandoned(database.path)
     with explain_unfinished():
         if not finish_scrub(database):
             raise DatabaseLocked(READ_ELSEWHERE, "End that process.")

@@ -5,6 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import subprocess
+import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -302,3 +305,24 @@ def test_a_forgotten_memory_leaves_open_sessions_too(tmp_path: Path) -> None:
             file.write(json.dumps(make_record(2, "I went on.")) + "\n")
         memory.index([session])
         assert [hit.content for hit in memory.search("went on", mode="keyword", limit=1)] == ["I went on."]
+
+
+@pytest.mark.parametrize(
+    "command", [("index", ".", "--force"), ("forget", "--query", "kiln", "--yes"), ("purge", "--yes"), ("doctor",)], ids=lambda words: words[0]
+)  # fmt: skip
+def test_copies_that_a_killed_process_left_go_and_those_of_a_running_one_stay(
+    program: Program, command: tuple[str, ...]
+) -> None:
+    write_messages(program.home / "a.jsonl", ("user", "Why does the kiln smoke?"))
+    assert program("index", ".").status == 0
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        ended.wait()
+    left = []
+    for process in (ended.pid, os.getpid()):
+        copy = Path(tempfile.mkdtemp(prefix=f"pastchats-memory-{process}-"))
+        partial = program.database.with_name(f"{program.database.name}.{process}.partial-wal")
+        partial.write_text("kiln", encoding="utf-8")
+        left += [copy, partial]
+    assert program(*command).status == 0
+    assert [path.exists() for path in left] == [False, False, True, True]
+    left[2].rmdir()

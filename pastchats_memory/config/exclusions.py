@@ -5,6 +5,7 @@ Every function raises UsageFault if the file cannot be read or written.
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import tomlkit
@@ -15,6 +16,7 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.atomic import write_atomic
 
 KEY = "exclude"
+LONGEST_WAIT_S = 10.0
 
 
 def excluded() -> tuple[str, ...]:
@@ -61,6 +63,18 @@ def _read() -> tuple[Path, tomlkit.TOMLDocument]:
 
 
 def _change(how: Callable[[list[str]], list[str]]) -> None:
+    """Change the list while no other process does, where there are locks."""
+    from filelock import FileLock  # brings asyncio, which a reader of the list has no use for
+
+    target = Path(os.path.realpath(_read()[0]))
+    with ExitStack() as held:
+        with suppress(OSError, NotImplementedError):  # no locks here, or the other process stands still
+            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            held.enter_context(FileLock(f"{target}-lock", LONGEST_WAIT_S, mode=0o600, fallback_to_soft=False))
+        _change_alone(how)
+
+
+def _change_alone(how: Callable[[list[str]], list[str]]) -> None:
     path, document = _read()
     before = [str(glob) for glob in document.get(KEY, [])]
     after = how(before)

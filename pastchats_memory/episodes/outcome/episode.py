@@ -35,7 +35,7 @@ _SAYS_NOTHING = re.compile(
 )
 """A heading, a fence, a rule, or a bare path."""
 MAX_SKIPPED_LINES = 5
-_QUOTED_LINES = re.compile(r"\A\s*+(?:>[^\n]*\n\s*+)++(?=[^>\s])")
+_QUOTED_LINES = re.compile(r"\A\s*+(?:>[^\n]*\n\s*+)+(?=[^>\s])")
 _FILE_LINE = re.compile(r"\A(?:(?:in|at|for|file)\s+)?[`@]?[\w./\\-]{1,200}\.\w{1,5}`?\s*:\s*\n\s*", re.IGNORECASE)
 """A line that names the file of the next lines."""
 

@@ -56,9 +56,6 @@ EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - it is compared, not listened o
 """Hosts that stand for every address of the machine, and that not every browser opens."""
 
 
-# --- the application --------------------------------------------------------------------------------------------------
-
-
 def make_application(
     memory: OpenMemory, read_token: Callable[[], str | None], upstream: chat.Upstream | None, sessions: Sessions,
     *, only_loopback_names: bool = True,
@@ -161,9 +158,6 @@ async def _answer_no_route(request: Request, fault: Exception) -> Response:
         kind, message = "not_found", "there is no such path"
     error = RequestError(fault.status_code, kind, message, "See /openapi.json for the paths.")
     return answer_error(error, fault.headers)
-
-
-# --- the process ------------------------------------------------------------------------------------------------------
 
 
 def serve(

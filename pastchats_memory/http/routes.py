@@ -33,8 +33,6 @@ Body = Mapping[str, object]
 """One of the views."""
 
 
-# --- parameters -------------------------------------------------------------------------------------------------------
-
 _TYPE_FAULTS = {"integer": "no whole number", "number": "no number", "boolean": "neither true nor false"}
 
 
@@ -172,8 +170,6 @@ CHAT_CONTEXT = tuple(parameter for parameter in ask_for(questions.CONTEXT) if no
 
 OPEN_PATHS = frozenset({"/healthz"})
 """Paths that a stranger may ask."""
-
-# --- routes -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,9 +87,6 @@ class RedactReport:
     duration_s: Annotated[float, {"minimum": 0}]
 
 
-# --- Find secrets -----------------------------------------------------------------------------------------------------
-
-
 def find_stored_secrets(
     database: Database, report_progress: Callable[[Progress], None] = lambda _: None
 ) -> StoredSecrets:
@@ -163,9 +160,6 @@ _MARK = re.compile(r"\[redacted:([a-z0-9\-]+)\]")
 def _count_marks(text: str) -> Counter[str]:
     """Return the number of marks of each kind that stand for removed secrets."""
     return Counter(_MARK.findall(text))
-
-
-# --- Remove secrets ---------------------------------------------------------------------------------------------------
 
 
 def redact_stored(

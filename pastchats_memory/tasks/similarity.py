@@ -174,9 +174,6 @@ class DuplicateCluster:
     """The most similar pair first."""
 
 
-# --- Compare two texts ------------------------------------------------------------------------------------------------
-
-
 def score_similarity(
     cosine: float,
     title_cosine: float,
@@ -384,9 +381,6 @@ def estimate_probability(weights: Mapping[str, float], features: Mapping[str, fl
     return 1 / (1 + math.exp(-sum(weight * features[name] for name, weight in weights.items())))
 
 
-# --- Find stored tasks ------------------------------------------------------------------------------------------------
-
-
 def estimate_cosine(first: str, second: str) -> float:
     """Return the share of words that two texts have in common, in the place of a cosine that no model can give."""
     one, other = (_build_profile(text, load_words()) for text in (first, second))
@@ -453,9 +447,6 @@ def _measure_aspects(
         if text.text_id in cosines:  # others are pending
             of_task[text.aspect] = max(cosines[text.text_id], of_task.get(text.aspect, -1.0))
     return best
-
-
-# --- Compare all tasks ------------------------------------------------------------------------------------------------
 
 
 def find_duplicate_clusters(

@@ -16,8 +16,6 @@ from pastchats_memory.text.data_file import read_text
 from pastchats_memory.text.lazy_pattern import LazyPattern
 from pastchats_memory.text.timestamps import is_iso, parse_bound
 
-# --- words ------------------------------------------------------------------------------------------------------------
-
 UNITS = {"day": 1, "week": 7, "fortnight": 14, "month": 30, "quarter": 91, "year": 365}
 """Days of each unit."""
 NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "couple of": 2, "three": 3, "few": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
@@ -109,9 +107,6 @@ class TimePhrase(NamedTuple):
                 return None, last
             case _:
                 return first, last
-
-
-# --- periods ----------------------------------------------------------------------------------------------------------
 
 
 def unit_around(unit: str, day: date) -> tuple[date, date]:
@@ -262,9 +257,6 @@ def _day_in_year(today: date, day: str, month: str, year: str | None) -> date | 
     return None
 
 
-# --- the grammar ------------------------------------------------------------------------------------------------------
-
-
 class TimeRule(NamedTuple):
     """One way to name a time."""
 
@@ -373,8 +365,6 @@ def _read_phrase(rule: TimeRule, found: re.Match[str], today: date) -> TimePhras
         name=groups.get("name", "") if is_bare else "",
     )
 
-
-# --- the time of an option: an ISO date, `7d`, `yesterday` or "last week" ---------------------------------------------
 
 HINT = "Write it as 2026-01-31, 2026-01-31T08:15, 2026-01, 7d, 12h, today, 'yesterday 14:00' or 'last week'."
 _SHORT_UNITS = {"min": "minute", "h": "hour", "hr": "hour", "d": "day", "w": "week", "wk": "week", "mo": "month", "y": "year",
@@ -485,7 +475,6 @@ def _read_words(words: str, today: date, *, is_ahead: bool) -> _Named:
     return _Named(first, last, is_to_now=phrase.kind == "since")
 
 
-# --- the time that a question names -----------------------------------------------------------------------------------
 #
 # A time with one open side ("since", "before") is a filter: it says when the sought text was written. The day, month or
 # year of an event is no filter, because people write about events afterwards too.

@@ -60,9 +60,6 @@ class Document(NamedTuple):
     sections: tuple[DocumentSection, ...]
 
 
-# --- content ----------------------------------------------------------------------------------------------------------
-
-
 def document_of_conversation(conversation: StoredConversation) -> Document:
     """Return a conversation as a document with a section for each episode."""
     items = [item for episode in conversation.episodes for item in episode.turns]
@@ -120,9 +117,6 @@ def document_of_hits(query: str, hits: Sequence[Hit], outcomes: Mapping[str, str
     return Document(title, (counted(len(sections), "result"),), sections)
 
 
-# --- Markdown ---------------------------------------------------------------------------------------------------------
-
-
 def render_markdown_document(document: Document) -> Iterator[str]:
     """Yield the lines of a document as Markdown; all text of transcripts is quoted."""
     yield f"# {escape_name(document.title)}"
@@ -144,9 +138,6 @@ def render_markdown_document(document: Document) -> Iterator[str]:
                 yield from ("", *(f"- {escape_name(call)}" for call in part.calls))
             if part.source:
                 yield from ("", f"Source: {escape_name(part.source)}")
-
-
-# --- HTML -------------------------------------------------------------------------------------------------------------
 
 
 def render_html_document(document: Document) -> Iterator[str]:

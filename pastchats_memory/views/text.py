@@ -37,9 +37,6 @@ SAME_START = 40
 """Two quotations that share so many first characters show the same answer; one of them is enough."""
 
 
-# --- citations --------------------------------------------------------------------------------------------------------
-
-
 def format_citation(hit: Hit) -> str:
     """Write where a hit comes from: `path:line (turn N)` with N from 0; a task has no turn, and may be made by hand."""
     if hit.task is not None and not hit.source_path:
@@ -56,9 +53,6 @@ def _render_source(path: str, number: int | None, citation: Citation | None, id_
     line = f":{number}" if number else ""
     note = f" ({note})" if (note := note_citation(citation)) else ""
     return f"Source: {escape_name(path)}{line}{note} · id {escape_name(id_)}"
-
-
-# --- the recall block -------------------------------------------------------------------------------------------------
 
 
 def render_block(query: str, memories: Sequence[RecallEntry], nothing: str = NOTHING) -> str:
@@ -228,9 +222,6 @@ def _note_commit(memory: RecallEntry) -> str:
     return (f" · committed {escape_name(memory.commit)}{reverted}" if memory.commit else "") + standing
 
 
-# --- episodes and outcomes --------------------------------------------------------------------------------------------
-
-
 def render_attempt(attempt: Attempt) -> str:
     """Quote another episode on one line: time, prompt, answer and outcome.
 
@@ -342,9 +333,6 @@ def render_judgement(sheet: Sheet) -> str:
     prompt = quote(prompt if len(prompt) <= PROMPT_WIDTH else f"{prompt[: PROMPT_WIDTH - 1]}…")
     was = f"; was {sheet.was}" if sheet.was else ""
     return f"{prompt}\nOutcome: {render_outcome(sheet.outcome)}{was} · id {escape_name(sheet.id)}\n"
-
-
-# --- search results and items -----------------------------------------------------------------------------------------
 
 
 def render_hits(hits: Sequence[Hit]) -> str:

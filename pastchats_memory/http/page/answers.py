@@ -121,9 +121,6 @@ def _clean(value: object) -> object:
     return remove_controls(value) if type(value) is str else value
 
 
-# --- static files -----------------------------------------------------------------------------------------------------
-
-
 @cache
 def load_static(name: str) -> tuple[bytes, str] | None:
     """Return bytes and type of a static file; None without it."""

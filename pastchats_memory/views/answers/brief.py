@@ -53,9 +53,6 @@ class HitBrief(View):
 SEARCH = Listing("", "Search results, the best first.", Hit, view=HitBrief, warnings=AllWarnings)
 
 
-# --- episodes ---------------------------------------------------------------------------------------------------------
-
-
 class RecallBrief(View):
     """An earlier episode."""
 
@@ -124,9 +121,6 @@ class CommandBrief(View):
 HOW = Listing("", "Commands that worked, the best fitting first.", Command, view=CommandBrief, warnings=AllWarnings)
 
 
-# --- tasks ------------------------------------------------------------------------------------------------------------
-
-
 class TaskBrief(View):
     """A task beside its similarity."""
 
@@ -175,9 +169,6 @@ class ResolvedBrief(TaskBrief):
 
 
 CONSULT = Listing("", "Solved tasks, the best first.", ResolvedTask, view=ResolvedBrief, warnings=AllWarnings)
-
-
-# --- pages of an item -------------------------------------------------------------------------------------------------
 
 
 class Page(NamedTuple):
@@ -261,9 +252,6 @@ def _cut_lines(text: str, start: int, end: int | None) -> tuple[str, int, int, i
     page = "\n".join(lines[start - 1 : last])
     content = page if len(page) <= PAGE_SIZE else excerpt(page, {}, PAGE_SIZE)
     return content, start, last, len(lines), last + 1 if last < len(lines) else None
-
-
-# --- the memory -------------------------------------------------------------------------------------------------------
 
 
 class StatusAnswer(View):

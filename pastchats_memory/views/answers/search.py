@@ -26,9 +26,6 @@ Budget = Annotated[int, {"minimum": 1}, "Most tokens of the text."]
 Tokens = Annotated[Count, "Upper bound of the tokens of the text."]
 
 
-# --- hits -------------------------------------------------------------------------------------------------------------
-
-
 @answer("search/1")
 class SearchBody(NamedTuple):
     """Output of `search --json`."""
@@ -80,9 +77,6 @@ SEMANTIC = Listing(
 def build_semantic(hits: Hits) -> Body:
     """Build `semantic/1`."""
     return SEMANTIC.build([episodes.ContextItem(hit, hit.snippet) for hit in hits], hits.warnings)
-
-
-# --- episodes ---------------------------------------------------------------------------------------------------------
 
 
 class RecallView(View):
@@ -152,7 +146,5 @@ class JudgeBody(NamedTuple):
     results: Sequence[episodes.Sheet]
     warnings: Warnings
 
-
-# --- items ------------------------------------------------------------------------------------------------------------
 
 SHOW = Listing("show/1", "Output of `show --json`: the item with its neighbours, in order.", episodes.ShownItem)

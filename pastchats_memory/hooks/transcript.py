@@ -46,14 +46,10 @@ def read_session(database: Database, event: HookEvent, format_: Format, config: 
     known = {item.id for item in (lines[turn.line] for turn in fresh if turn.line in lines)}
     older = [item for item in stored if item.id not in known]
     start = max((item.turn_index for item in older), default=-1) + 1
-    project = stored[-1].project if stored else _project_of(event.cwd, path)
+    project = stored[-1].project if stored else utf8(project_at(event.cwd) if event.cwd else project_of_file(path))
     return older + [
         _make_item(turn, start + place, project, name, lines.get(turn.line)) for place, turn in enumerate(fresh)
     ]
-
-
-def _project_of(cwd: str | None, path: Path) -> str:
-    return utf8(project_at(cwd) if cwd else project_of_file(path))
 
 
 def _may_be_read(event: HookEvent, config: Config) -> bool:

@@ -108,17 +108,15 @@ def split_command(command: str) -> list[Part]:
 def _parse_part(text: str) -> Part | None:
     bare = (_REDIRECTION.sub(" ", text) if not QUOTED.search(text) else text).strip().strip("()")
     limits = LIMITS.match(bare)
-    words = [word for found in _WORD.findall(bare[limits.end() if limits else 0 :]) if (word := _unquote(found))]
+    found = (
+        QUOTED.sub(lambda one: one[0][1:-1], word) for word in _WORD.findall(bare[limits.end() if limits else 0 :])
+    )
+    words = [*filter(None, found)]  # `--name="value"` loses the quotation marks within
     place = _find_program(words)
     program = words[place].replace("\\", "/").rstrip("/").rpartition("/")[2] if place < len(words) else ""
     starters = (*(limits[0].split() if limits else ()), *words[:place])
     name = program.removesuffix(".exe") or program
     return Part(name, tuple(words[place + 1 :]), " ".join(text.split()), starters) if name else None
-
-
-def _unquote(word: str) -> str:
-    """Return a word without its quotation marks; `--name="value"` loses those within."""
-    return QUOTED.sub(lambda found: found[0][1:-1], word)
 
 
 def _find_program(words: Sequence[str]) -> int:

@@ -93,7 +93,8 @@ def _lay_out(x: float, place: float, start: date, unit: str, numbers: Mapping[st
     left, total = x + (place - width) / 2, sum(numbers.values())
     until = _find_start(start + timedelta(days=LONGEST[unit]), unit) - timedelta(days=1)
     days = start.isoformat(), until.isoformat()
-    return Bar(_name(start, unit), round(left, 2), round(width, 2), segments, numbers, total, *days)
+    name = days[0][: {"year": 4, "month": 7}.get(unit, 10)]
+    return Bar(name, round(left, 2), round(width, 2), segments, numbers, total, *days)
 
 
 def _list_starts(first: date, last: date, unit: str) -> Iterable[date]:
@@ -107,7 +108,3 @@ def _find_start(day: date, unit: str) -> date:
     if unit == "week":
         return day - timedelta(days=day.weekday())
     return day.replace(month=1, day=1) if unit == "year" else day.replace(day=1) if unit == "month" else day
-
-
-def _name(start: date, unit: str) -> str:
-    return start.isoformat()[: {"year": 4, "month": 7}.get(unit, 10)]

@@ -3,9 +3,12 @@
 import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
+from functools import lru_cache
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,7 +40,8 @@ class FileFilter:
 
     def excluded_by(self, path: str) -> str | None:
         """Return the first glob that excludes the path, or None."""
-        return next((pattern for pattern in self.exclude if _matches_glob(path, pattern)), None)
+        paths = {path, os.path.realpath(path)} if self.exclude and Path(path).is_absolute() else {path}
+        return next((glob for glob in self.exclude if any(_matches_glob(each, glob) for each in paths)), None)
 
     def includes(self, path: str) -> bool:
         """Check whether the file matches an included glob."""
@@ -60,7 +64,16 @@ def _matches_glob(path: str, pattern: str) -> bool:
     if "/" not in pattern.rstrip("/"):
         return any(fnmatch(part, pattern.rstrip("/")) for part in path.split("/"))
     whole = os.path.expanduser(pattern).rstrip("/")  # noqa: PTH111 - a pattern is no path
-    return any(fnmatch(path, form) for form in (whole, f"{whole}/*", f"*/{whole}", f"*/{whole}/*"))
+    forms = (whole, f"{whole}/*", f"*/{whole}", f"*/{whole}/*", *_follow_links(whole))
+    return any(fnmatch(path, form) for form in forms)
+
+
+@lru_cache(maxsize=256)
+def _follow_links(pattern: str) -> tuple[str, ...]:
+    """Return the globs of what an absolute path without wildcards leads to."""
+    named = re.sub(r"\[([*?[])\]", r"\1", pattern)
+    real = escape(os.path.realpath(named)).replace(os.sep, "/") if Path(named).is_absolute() else pattern
+    return () if real == pattern or escape(named) != pattern else (real, f"{real}/*")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -136,3 +138,29 @@ def test_exclude_fits_its_schema(garden: Program) -> None:
     Draft202012Validator(schema).validate(body)
     assert [one["stored"] for one in body["results"]] == [1, 1]
     Draft202012Validator(schema).validate(garden("exclude", "--list", "--json").json)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows makes links only for administrators")
+@pytest.mark.parametrize(("named", "recorded"), [("shut", "link"), ("link", "shut"), ("link", "link/deep")])
+def test_an_excluded_folder_is_known_by_links_and_by_its_real_path(program: Program, named: str, recorded: str) -> None:
+    (program.home / "shut" / "deep").mkdir(parents=True)
+    (program.home / "link").symlink_to(program.home / "shut")
+    write_messages(program.home / "history" / "a.jsonl", ("user", "Is the fence painted?"))
+    secret = {
+        "role": "user",
+        "content": "Where is the key?",
+        "conversation_id": "c2",
+        "cwd": str(program.home / recorded),
+    }
+    (program.home / "history" / "b.jsonl").write_text(f"{json.dumps(secret)}\n", encoding="utf-8")
+    assert program("exclude", named).status == 0
+    assert program("index", "history", "--json").json["turns_added"] == 1
+    assert b"Where is the key" not in program.database.read_bytes()
+
+
+def test_what_several_processes_exclude_at_once_is_all_listed(program: Program) -> None:
+    for number in range(3):
+        names = [f"folder-{number}-{part}" for part in range(4)]
+        with ThreadPoolExecutor(len(names)) as pool:
+            assert [run.status for run in pool.map(lambda name: program("exclude", name), names)] == [0] * len(names)
+    assert len(program("exclude", "--list").stdout.splitlines()) == 12

@@ -183,7 +183,7 @@ def _changed(item: Item, folder: str | None, match: Match, line: str | None) -> 
 
 def list_changes(database: Database, name: str, limit: int) -> list[Item]:
     """Return the turns whose calls changed a file of this name, in any project, among its newest MENTIONS, newest first."""
-    end = use_slashes(name).lstrip("/")
+    end = use_slashes(name).lstrip("/").replace("\0", "")  # which would end the look-up early
     found = (
         item
         for item, _ in islice(turns.with_changed_file(database, {posixpath.basename(end)}, None), MENTIONS)

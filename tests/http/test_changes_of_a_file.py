@@ -23,6 +23,7 @@ def test_the_name_of_a_file_leads_to_the_sessions_that_changed_it(program: Progr
         assert "/page/file" not in client.get("/", params={"query": "Who changed notes.md?"}).text
         for name in ("heat.py", "kiln/heat.py", "/w/kiln/heat.py"):
             assert "Light the kiln" in client.get("/page/file", params={"name": name}).text
+            assert client.get("/page/file", params={"name": f"\0{name}"}).status_code == 200
         for name in ("eat.py", "notes.md", "w.py", ""):  # notes.md was only read
             assert "No session changed it" in client.get("/page/file", params={"name": name}).text
 

@@ -158,7 +158,7 @@ def test_an_excluded_folder_is_known_by_links_and_by_its_real_path(program: Prog
     assert b"Where is the key" not in program.database.read_bytes()
 
 
-def test_what_several_processes_exclude_at_once_is_all_listed(program: Program) -> None:
+def test_exclusions_of_several_processes_at_once_are_all_listed(program: Program) -> None:
     for number in range(3):
         names = [f"folder-{number}-{part}" for part in range(4)]
         with ThreadPoolExecutor(len(names)) as pool:

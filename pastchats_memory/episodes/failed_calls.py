@@ -56,6 +56,10 @@ _UNREACHABLE = read_pattern(__file__, "unreachable", re.IGNORECASE)
 _TIMED_OUT = LazyPattern(r"\btimed out\b|\btimeout (?:of|after|exceeded)\b", re.IGNORECASE)
 _ASKING = LazyPattern(r"\|\||(?:\A|[;&]\s*)(?:for|if|until|while)\s")
 """Commands that end well without the program that they name."""
+_MAY_FAIL = LazyPattern(r"\|\|\s*(?:echo|printf|true|:)(?![^\s;&|])[^;&|]*\Z")
+"""The end of a command that ends well even if its program fails."""
+_LOOKS = read_pattern(__file__, "looks", re.IGNORECASE)
+"""Commands that tell about programs, packages and services, and change none."""
 _BEHIND = LazyPattern(r"\s*(?:\d?>|[|;&]|\Z)")
 """The end of a command with another one, or with a file, behind it: this one may have failed as well."""
 _HIDES_SCRIPT = LazyPattern(r"<<|\A(?:[^'\"]|'[^']*'|\"[^\"]*\")*(?:'[^']*|\"[^\"]*)\Z")
@@ -82,7 +86,15 @@ class CallStep(NamedTuple):
     @property
     def acts(self) -> bool:
         """Return whether it changes anything."""
-        return not self.command or not is_read_only(self.command)
+        return not self.command or not all(
+            is_read_only(part.text.removeprefix("sudo ")) or _LOOKS.match(" ".join((part.program, *part.words)))
+            for part in split_command(self.command)
+        )
+
+    @property
+    def has_worked(self) -> bool:
+        """Return whether its end shows that it worked."""
+        return bool(self.words) and not self.has_failed and not _MAY_FAIL.search(QUOTED.sub("", self.command))
 
 
 class _Result(NamedTuple):
@@ -269,11 +281,9 @@ def _find_cure(
         return _find_move(steps[result.step + result.is_last :][:REACH], cause, result)
     before = steps[max(0, result.step - REACH) : result.step] if not result.is_last else ()
     following = [step for step in steps[result.step + result.is_last :][:REACH] if step.requests <= result.requests + 1]
-    prepared = [
-        step for step in before if step.words and step.acts and step.requests == result.requests and not step.has_failed
-    ]
+    prepared = [step for step in before if step.acts and step.requests == result.requests and step.has_worked]
     for step in following:
-        if step.has_failed or not step.words:
+        if not step.has_worked:
             continue
         if _is_same(step, cause, action, project):
             if found := _choose_preparation(prepared, cause, own):

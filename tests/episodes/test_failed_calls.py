@@ -120,6 +120,56 @@ def test_a_step_before_the_same_command_worked_cures_its_failure() -> None:
     assert cures(rows) == [("after", "docker compose up -d redis", True)]
 
 
+@pytest.mark.parametrize(
+    "between",
+    [
+        "brew info goreleaser 2>/dev/null | head -5 || echo 'not in brew'",
+        "brew info goreleaser",
+        "brew services list | grep goreleaser",
+        "brew --prefix goreleaser",
+        "apt-cache policy goreleaser",
+        "npm search goreleaser",
+        "command -v goreleaser",
+        "test -x /opt/goreleaser",
+        "sudo ls -l /opt/goreleaser",
+        "curl -sI https://goreleaser.com",
+        "python3 -c 'import goreleaser; print(goreleaser.__file__)'",
+        "git log --oneline -- .goreleaser.yaml",
+        "brew install goreleaser || echo 'no goreleaser'",
+        "brew install goreleaser || true",
+    ],
+)
+def test_a_command_that_only_looks_or_that_may_have_failed_is_no_cure(between: str) -> None:
+    rows: list[Row] = [
+        ("user", "Check the release."),
+        ("assistant", "It is not there.", ["Bash goreleaser check", f"Bash {between}"]),
+        ("failed", "$ goreleaser check\nbash: command not found: goreleaser"),
+        ("user", "I installed it."),
+        ("assistant", "Checked.", ["Bash goreleaser check"]),
+    ]
+    assert cures(rows) == [("", "", True)]
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        "brew install goreleaser",
+        "go install github.com/goreleaser/goreleaser@latest",
+        "curl -sfL https://goreleaser.com/run -o goreleaser",
+        "curl -sfL https://goreleaser.com/install | sh",
+        "brew info goreleaser && brew install goreleaser",
+    ],
+)
+def test_a_command_that_brings_a_missing_program_cures_its_failure(between: str) -> None:
+    rows: list[Row] = [
+        ("user", "Check the release."),
+        ("assistant", "It is not there.", ["Bash goreleaser check"]),
+        ("failed", "$ goreleaser check\nbash: command not found: goreleaser"),
+        ("assistant", "Done.", [f"Bash {between}", "Bash goreleaser check"]),
+    ]
+    assert cures(rows) == [("after", between, True)]
+
+
 def test_results_before_the_first_answer_belong_to_its_calls() -> None:
     rows: list[Row] = [
         ("user", "Show the folders."),

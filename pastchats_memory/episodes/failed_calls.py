@@ -13,6 +13,7 @@ from pastchats_memory.text.commands import find_purpose, simplify_purpose, sort_
 from pastchats_memory.text.failed_commands import (
     MARKS,
     MOVES,
+    NOT_RUN,
     WRONG_FOLDER,
     FailureCause,
     Part,
@@ -24,6 +25,7 @@ from pastchats_memory.text.failed_commands import (
 )
 from pastchats_memory.text.lazy_pattern import LazyPattern, read_pattern
 from pastchats_memory.text.shell import (
+    HIDES_END,
     QUOTED,
     classify_check,
     command_words,
@@ -31,6 +33,7 @@ from pastchats_memory.text.shell import (
     is_read_only,
     is_shell,
     list_alike_programs,
+    reports_failure,
 )
 
 REACH = 16
@@ -41,6 +44,8 @@ MAX_UNDONE = 3
 """Files of an answer that the user had undone as a whole; with more of them, the words do not tell which one was wrong."""
 MIN_AIM = 2
 """Characters of an argument that tells what a command is for."""
+LAST_CHARACTERS = 400
+"""Characters at the end of a result that say why a command did not run."""
 LEAST_CUT = 20
 """Characters of a shortened command that identify it."""
 CHANGE = "a change of "
@@ -179,8 +184,15 @@ def _group_results(turns: Sequence[RecordedTurn]) -> Iterator[tuple[RecordedTurn
 
 
 def has_failed(turn: RecordedTurn) -> bool:
-    """Return whether a result is that of a failed or refused call."""
-    return turn.metadata.get("kind") == "error" or REFUSED in turn.content
+    """Return whether a result is that of a failed or refused call, perhaps one whose exit code a pipe hides."""
+    command, _, text = turn.content.removeprefix("$ ").partition("\n")
+    return turn.metadata.get("kind") == "error" or REFUSED in turn.content or shows_failure(command, text)
+
+
+def shows_failure(command: str, result: str) -> bool:
+    """Check whether a result ends as that of a command that failed, or did not run, where a pipe hides the exit code."""
+    is_shown = reports_failure(result) or NOT_RUN.search(result[-LAST_CHARACTERS:]) is not None
+    return is_shown and HIDES_END.search(command) is not None and not is_read_only(command)
 
 
 def _find_call(row: RecordedTurn, called: Sequence[tuple[str, str]]) -> int | None:

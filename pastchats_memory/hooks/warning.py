@@ -10,6 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from pastchats_memory.config import load, private_among
+from pastchats_memory.episodes.failed_calls import shows_failure
 from pastchats_memory.episodes.known_failures import KnownFailure, PlannedCommand, PlannedEdit, find_after, find_before
 from pastchats_memory.files.project import project_at
 from pastchats_memory.formats.base import tools
@@ -63,9 +64,9 @@ def read_error(event: HookEvent, call: tools.ToolCall) -> str:
     else:
         result = tools.parse_result(fields.get("llmContent") or event.response)
         result = tools.split_exit_code(result.text, _EXIT_LINE, failed=result.failed)
-    if error or tools.has_failed(call, result):
-        return clean(result.text or error)
-    return clean(text_of(fields.get("stderr")))
+    text = clean(result.text or error)
+    has_failed = error or tools.has_failed(call, result) or shows_failure(call.command, text)
+    return text if has_failed else clean(text_of(fields.get("stderr")))
 
 
 def _answer(

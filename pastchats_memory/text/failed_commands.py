@@ -22,7 +22,7 @@ _ASSIGNMENT = LazyPattern(r"[A-Za-z_]\w*=")
 _INTERPRETER = LazyPattern(r"python[\d.]+\Z")
 _PLACE = LazyPattern(r"\s(?:-C|-w|--(?:prefix|workspace|filter|cwd|dir|manifest-path))[\s=]+(\S+)")
 """Options with which a command runs elsewhere."""
-_NOT_RUN = read_pattern(__file__, "not-run", re.IGNORECASE | re.MULTILINE, also=NO_SUCH_COMMAND)
+NOT_RUN = read_pattern(__file__, "not-run", re.IGNORECASE | re.MULTILINE, also=NO_SUCH_COMMAND)
 """Results of a check that tell about the command, and not about the checked work."""
 _REASON = read_pattern(__file__, "reason", re.IGNORECASE, also=NO_SUCH_COMMAND)
 """Lines of a result that give a reason."""
@@ -182,13 +182,13 @@ def find_cause(command: str, result: str, project: str) -> FailureCause | None:
     if not lines or not parts or (_DENIED.match(result.lstrip()) is not None):
         return None
     misused = _find_mark(parts, lines) or _find_misplaced(parts, lines)
-    if misused or (is_check and not _NOT_RUN.search(result)):
+    if misused or (is_check and not NOT_RUN.search(result)):
         return misused
     if missing := _find_missing(parts, lines):
         return missing
     # Otherwise it is a program of the agent's own shell.
     lines = [line for line in lines if _IN_SCRIPT.match(line) or not _MISSING.search(line)]
-    pattern = _NOT_RUN if is_check else _REASON
+    pattern = NOT_RUN if is_check else _REASON
     for line in lines[:MAX_LINES]:
         if pattern.search(line) and (found := _find_module(parts, line) or _find_named(parts, line, project)):
             return found

@@ -121,7 +121,7 @@ _MESSAGE = LazyPattern(
 """The message of a commit, an issue or a line of output."""
 _ARGUMENT = LazyPattern(rf"(?P<shell>\b(?:ba|da|z)?sh(?:\s-\w+){{1,4}}\s)?(?:{QUOTED.source})", _VERBOSE)
 """Quoted text; if a shell reads it, it consists of commands."""
-_HIDES_END = LazyPattern(r"\||;|\bcurl\b")
+HIDES_END = LazyPattern(r"\||;|\bcurl\b")
 _LAST_CHARACTERS = 1500
 """Characters at the end of an output that show how it ended."""
 _LONGEST_COMMAND = 4000
@@ -157,7 +157,7 @@ def _unquote(found: re.Match[str]) -> str:
 
 def hides_failure(command: str, output: str) -> bool:
     """Check whether the output shows a failure that the exit code hides."""
-    return bool(_HIDES_END.search(command[:_LONGEST_COMMAND])) and reports_failure(output)
+    return bool(HIDES_END.search(command[:_LONGEST_COMMAND])) and reports_failure(output)
 
 
 def reports_failure(output: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from pastchats_memory.episodes.failed_calls import derive_failures
+from pastchats_memory.episodes.failed_calls import derive_failures, shows_failure
 from pastchats_memory.store.failures import Failure, RecordedTurn
 from pastchats_memory.text.failed_commands import WRONG_FOLDER, find_cause, is_subject, split_command
 
@@ -108,6 +108,41 @@ def test_a_command_with_the_same_aim_and_without_the_named_word_cures_a_failure(
         ("failed", "$ rg -t tsx useState src\nrg: unrecognized file type: tsx"),
     ]
     assert cures(rows) == [("instead", "rg -g '*.tsx' useState src", False)]
+
+
+@pytest.mark.parametrize(
+    ("command", "result", "is_shown"),
+    [
+        ("npm run e2e 2>&1 | tail -5", 'npm error Missing script: "e2e"', True),
+        ("make e2e 2>&1 | tail -5", "make: *** No rule to make target 'e2e'.  Stop.", True),
+        ("python -m pytests -q; date", "/usr/bin/python: No module named pytests", True),
+        ("python x.py --foo | cat", "usage: x.py [-h]\nx.py: error: unrecognized arguments: --foo", True),
+        ("make e2e", "make: *** No rule to make target 'e2e'.  Stop.", False),
+        ("pytest -q | tail -5", "FAILED tests/test_a.py::test_b\n1 failed in 0.1s", False),
+        ("go test ./... | tail -5", "?   \torchard/cloud\t[no test files]\nok  \torchard/web\t0.2s", False),
+        ("cat old.log | tail -5", "npm error Missing script: e2e", False),
+        ("npm run dev | tail -5", "connection refused at first\n" + "ready\n" * 100, False),
+    ],
+)
+def test_a_result_shows_that_a_command_did_not_run_where_a_pipe_hides_it(
+    command: str, result: str, is_shown: bool
+) -> None:
+    assert shows_failure(command, result) is is_shown
+
+
+def test_a_check_that_did_not_run_behind_a_pipe_is_a_failure_and_no_cure() -> None:
+    rows: list[Row] = [
+        ("user", "Run them."),
+        ("assistant", "I run them.", ["Bash npm run e2e | tail -5", "Bash npm run e2e:ci | tail -5"]),
+        ("tool", '$ npm run e2e | tail -5\nnpm error Missing script: "e2e"'),
+        ("tool", '$ npm run e2e:ci | tail -5\nnpm error Missing script: "e2e:ci"'),
+        ("assistant", "Another one.", ["Bash npm run test:e2e | tail -5"]),
+        ("tool", "$ npm run test:e2e | tail -5\n12 passed"),
+    ]
+    assert [(one.word, one.kind, one.cure) for one in failures_of(*rows)] == [
+        ("run e2e", "instead", "npm run test:e2e"),
+        ("run e2e:ci", "", ""),
+    ]
 
 
 def test_a_step_before_the_same_command_worked_cures_its_failure() -> None:

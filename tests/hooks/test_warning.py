@@ -430,6 +430,15 @@ def test_the_cure_is_given_after_an_error_although_the_same_worked_later(project
     assert project.cure("python worker.py", session="third", error="Exit code 1\nKeyError: 'tide'") == ""
 
 
+@pytest.mark.parametrize("command", ["npm run e2e 2>&1 | tail -5", "npm run e2e; echo done"])
+def test_an_error_counts_where_a_pipe_hides_the_exit_code_of_a_check(project: Project, command: str) -> None:
+    project.session(*RUN)
+    passed = {"stdout": "12 passed", "stderr": "", "interrupted": False}
+    assert project.cure(command, tool_response=passed) == ""
+    text = project.cure(command, tool_response={**passed, "stdout": MISSING.partition("\n")[2]})
+    assert "This worked instead: `npm run test:e2e`" in text
+
+
 def test_a_cure_is_given_once_a_session_and_again_after_compaction(project: Project) -> None:
     project.session(*RUN)
     assert project.cure("npm run e2e", error=MISSING) != ""

@@ -16,7 +16,7 @@ from pastchats_memory.episodes.actions import changed_files, last_runs, read_fil
 from pastchats_memory.episodes.statements import find_decisions, find_rules, leaves_work_open
 from pastchats_memory.episodes.titles import UNNAMED, find_title
 from pastchats_memory.model import OPEN, REFUSED, Item, StoredTask
-from pastchats_memory.model.episodes import Packet, PacketLine, PacketMoment
+from pastchats_memory.model.episodes import FAILURES, Packet, PacketLine, PacketMoment
 from pastchats_memory.store import outcomes, task_rows, turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.text.commands import strip_surroundings
@@ -65,7 +65,7 @@ def load_packet(database: Database, conversation_id: str, moment: PacketMoment) 
     rows = [row for row in rows if row.project == project]
     ending = outcomes.of_turn(database, rows[-1])
     tasks = task_rows.of_conversation(database, conversation_id)
-    return build_packet(rows, tasks, moment, ending.outcome if ending else "unknown")
+    return build_packet(rows, tasks, moment, ending)
 
 
 def find_last_packet(database: Database, project: str, folder: Path, not_conversation: str | None) -> Packet | None:
@@ -103,7 +103,7 @@ def _list_changed_since(packet: Packet, folder: Path) -> Iterator[PacketLine]:
 
 
 def build_packet(
-    rows: Sequence[Item], tasks: Sequence[StoredTask], moment: PacketMoment, outcome: str = "unknown"
+    rows: Sequence[Item], tasks: Sequence[StoredTask], moment: PacketMoment, ending: outcomes.Ending | None = None
 ) -> Packet:
     """Return all lines of a conversation's packet, the most useful first.
 
@@ -111,12 +111,12 @@ def build_packet(
         rows: the turns of the conversation, in order; at least one. A turn that is not stored has a negative id.
         tasks: its todo list.
         moment: when the packet is given.
-        outcome: of its last episode.
+        ending: outcome of its last episode, if it is known.
     """
     rows = [row for row in rows if row.metadata.get("branch") != "abandoned"] or rows
     requests = [row for row in rows if _is_request(row)]
     sections = (
-        _list_open(rows, tasks),
+        _list_open(rows, tasks, ending),
         _list_requests(requests),
         _list_refusals(rows),
         _list_commands(rows),
@@ -132,7 +132,7 @@ def build_packet(
         last.project,
         last.conversation_id or "",
         find_title(row.content for row in requests) or UNNAMED,
-        outcome,
+        ending.outcome if ending else "unknown",
         next((row.timestamp for row in reversed(rows) if row.timestamp), None),
         last.source_path,
         tuple(line for line in in_turn if line is not None),
@@ -288,8 +288,10 @@ def _find_result(row: Item, has_failed: bool) -> str:
     return shorten(error or (lines[-1] if lines else ""), RESULT_WIDTH)
 
 
-def _list_open(rows: Sequence[Item], tasks: Iterable[StoredTask]) -> Iterator[PacketLine]:
-    """Yield what is left: a request without an end, open tasks, and what the last answer leaves open."""
+def _list_open(
+    rows: Sequence[Item], tasks: Iterable[StoredTask], ending: outcomes.Ending | None
+) -> Iterator[PacketLine]:
+    """Yield what is left: a request without an end, open tasks, what the last answer leaves open, and what shows that it failed."""
     messages = [row for row in rows if row.role in ("user", "assistant") and row.metadata.get("kind") != "summary"]
     if messages and (reason := _find_stop(messages[-1])):
         yield _line("open", reason, messages[-1])
@@ -302,6 +304,9 @@ def _list_open(rows: Sequence[Item], tasks: Iterable[StoredTask]) -> Iterator[Pa
         for sentence in _SENTENCE_END.split(answers[-1].content):
             if leaves_work_open(sentence):
                 yield _line("open", shorten(sentence, LINE_WIDTH), answers[-1])
+    if ending and ending.outcome in FAILURES:
+        for shown in ending.evidence[-1:]:
+            yield PacketLine("open", shorten(shown.text, LINE_WIDTH), str(shown.id), None, shown.turn_index)
 
 
 def _find_stop(last: Item) -> str:

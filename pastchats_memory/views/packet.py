@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from itertools import groupby
 
-from pastchats_memory.model.episodes import PACKET_SECTIONS, Packet, PacketLine
+from pastchats_memory.model.episodes import FAILURES, PACKET_SECTIONS, Packet, PacketLine
 from pastchats_memory.text.display import escape_name, format_time, one_line
 from pastchats_memory.text.recall_block import RECALL_HEADING
 
@@ -54,8 +54,8 @@ def render_line(line: PacketLine) -> str:
 
 
 def _render_title(packet: Packet) -> str:
-    stopped = "stopped" if packet.outcome == "stopped" else ""
-    facts = (HEADINGS[packet.moment], escape_name(packet.title), format_time(packet.until), stopped)
+    outcome = packet.outcome if packet.outcome in ("stopped", *FAILURES) else ""
+    facts = (HEADINGS[packet.moment], escape_name(packet.title), format_time(packet.until), outcome)
     return " · ".join(filter(None, facts))
 
 

@@ -237,3 +237,24 @@ def test_a_first_prompt_that_asks_where_the_work_stopped_gets_it(kiln: Kiln, pro
 
 def test_a_folder_without_a_session_gets_the_line_about_the_memory_alone(kiln: Kiln) -> None:
     assert "\n" not in kiln.start("startup", cwd=str(kiln.program.home))
+
+
+def test_a_new_session_first_gets_what_the_last_answer_leaves_open(kiln: Kiln) -> None:
+    kiln.index(
+        kiln.write(
+            "now",
+            ("user", "Write the upload endpoint. It must refuse files over 20 MB."),
+            ("edit", "upload.ts", "The file was updated."),
+            ("run", "npx vitest run", "Exit code 1\n FAIL  upload.test.ts\n Tests  1 failed | 5 passed (6)"),
+            (
+                "answer",
+                "The endpoint is written in `upload.ts`. One test is still red: 20 MB must be refused with 413.",
+            ),
+        )
+    )
+    text = kiln.start("startup", session="next")
+    heading, _, body = text.partition("\n## 1. ")[2].partition("\n")
+    assert heading.endswith(" · failed")
+    assert "Open:\n> Tests 1 failed | 5 passed (6)" in body
+    assert "> One test is still red: 20 MB must be refused with 413." in body
+    assert body.index("Open:") < body.index("Answered:")

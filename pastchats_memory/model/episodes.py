@@ -83,7 +83,7 @@ class PacketLine(NamedTuple):
         str,
         fields.one_of(*PACKET_SECTIONS),
         "task: the user's words; open: what is left; refused: what the user refused, and why; decided: the user's decisions; "
-        "changed: a file; read: a file that was only read; ran: a command with its last result; answer: how the last answer ends; since: a file that "
+        "changed: a file; read: a file that was only read; ran: a command with its last result; answer: what the last answers came to; since: a file that "
         "changed after the session.",
     ]
     text: Annotated[str, "On one line, whole sentences where they fit."]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pastchats_memory.episodes import STOPPED, list_recorded
 from pastchats_memory.episodes.actions import changed_files, last_runs, read_files, relative_path, shell_commands
-from pastchats_memory.episodes.statements import find_decisions, find_rules, leaves_work_open
+from pastchats_memory.episodes.statements import LEAST_TOPIC, find_decisions, find_rules, leaves_work_open
 from pastchats_memory.episodes.titles import UNNAMED, find_title
 from pastchats_memory.model import OPEN, REFUSED, Item, StoredTask
 from pastchats_memory.model.episodes import FAILURES, Packet, PacketLine, PacketMoment
@@ -21,10 +21,12 @@ from pastchats_memory.store import outcomes, task_rows, turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.text.commands import strip_surroundings
 from pastchats_memory.text.display import one_line, shorten_line
+from pastchats_memory.text.encoding import count_bytes
 from pastchats_memory.text.instruction import find_instruction
+from pastchats_memory.text.key_sentences import key_sentences
 from pastchats_memory.text.pasted import split_paste
 from pastchats_memory.text.shell import classify_check, is_editor, is_read_only
-from pastchats_memory.text.topics import is_small_talk
+from pastchats_memory.text.topics import is_small_talk, measure_topic
 from pastchats_memory.views.packet import render_line, render_packet, render_section
 
 AFTER_COMPACTION = 4096
@@ -63,9 +65,10 @@ def load_packet(database: Database, conversation_id: str, moment: PacketMoment) 
         return None
     project = max(rows, key=lambda row: (row.timestamp or "", row.id)).project
     rows = [row for row in rows if row.project == project]
-    ending = outcomes.of_turn(database, rows[-1])
+    last, most = rows[-1], MOST_LINES if is_whole else 1
+    ended = outcomes.before(database, last, last.turn_index + 1, most) if outcomes.of_turn(database, last) else ()
     tasks = task_rows.of_conversation(database, conversation_id)
-    return build_packet(rows, tasks, moment, ending)
+    return build_packet(rows, tasks, moment, [one.ending for one in ended])
 
 
 def find_last_packet(database: Database, project: str, folder: Path, not_conversation: str | None) -> Packet | None:
@@ -103,7 +106,7 @@ def _list_changed_since(packet: Packet, folder: Path) -> Iterator[PacketLine]:
 
 
 def build_packet(
-    rows: Sequence[Item], tasks: Sequence[StoredTask], moment: PacketMoment, ending: outcomes.Ending | None = None
+    rows: Sequence[Item], tasks: Sequence[StoredTask], moment: PacketMoment, endings: Sequence[outcomes.Ending] = ()
 ) -> Packet:
     """Return all lines of a conversation's packet, the most useful first.
 
@@ -111,19 +114,23 @@ def build_packet(
         rows: the turns of the conversation, in order; at least one. A turn that is not stored has a negative id.
         tasks: its todo list.
         moment: when the packet is given.
-        ending: outcome of its last episode, if it is known.
+        endings: outcomes of its episodes; the last is that of the last episode.
     """
     rows = [row for row in rows if row.metadata.get("branch") != "abandoned"] or rows
     requests = [row for row in rows if _is_request(row)]
+    answers = _list_answers(rows, endings)
+    changed = [(name, row) for row in rows for name in changed_files(row, outside=None)]
+    files = dict(changed)
+    read = [(name, row) for row in rows for name in read_files(row, outside=None) if name not in files]
     sections = (
-        _list_open(rows, tasks, ending),
+        _list_open(rows, tasks, endings[-1:]),
         _list_requests(requests),
         _list_refusals(rows),
         _list_commands(rows),
         _list_decisions(rows),
-        _list_changes(rows),
-        _list_reads(rows),
-        _list_answer(rows),
+        _list_files("changed", changed),
+        _list_files("read", read),
+        answers[:1] if moment == "compaction" else answers,
     )
     in_turn = chain.from_iterable(zip_longest(*(islice(section, MOST_LINES) for section in sections)))
     last = rows[-1]
@@ -132,31 +139,27 @@ def build_packet(
         last.project,
         last.conversation_id or "",
         find_title(row.content for row in requests) or UNNAMED,
-        ending.outcome if ending else "unknown",
+        endings[-1].outcome if endings else "unknown",
         next((row.timestamp for row in reversed(rows) if row.timestamp), None),
         last.source_path,
-        tuple(line for line in in_turn if line is not None),
+        tuple(line for line in dict.fromkeys([*in_turn, *answers]) if line is not None),
     )
 
 
 def fit_packet(packet: Packet, budget: int) -> Packet | None:
     """Return the packet with as many of its first lines as fit into a number of bytes; None if none does."""
-    room = budget - _count(render_packet(packet._replace(lines=()))) - RESUME_BYTES
+    room = budget - count_bytes(render_packet(packet._replace(lines=()))) - RESUME_BYTES
     chosen: list[PacketLine] = []
     sections: set[str] = set()
     for line in packet.lines:
         short = line._replace(text=shorten(line.text, budget // LEAST_LINES))
-        cost = _count(render_line(short)) + 1
-        cost += 0 if line.section in sections else _count(render_section(line.section, ())) + 1
+        cost = count_bytes(render_line(short)) + 1
+        cost += 0 if line.section in sections else count_bytes(render_section(line.section, ())) + 1
         if cost <= room:
             room -= cost
             chosen.append(short)
             sections.add(line.section)
     return packet._replace(lines=tuple(chosen)) if chosen else None
-
-
-def _count(text: str) -> int:
-    return len(text.encode("utf-8", "replace"))
 
 
 def shorten(text: str, width: int) -> str:
@@ -233,19 +236,8 @@ def _list_decisions(rows: Sequence[Item]) -> Iterator[PacketLine]:
                 yield _line("decided", shorten(sentence, LINE_WIDTH), row)
 
 
-def _list_changes(rows: Sequence[Item]) -> Iterator[PacketLine]:
-    """Yield the changed files, each with the last turn that changed it."""
-    return _list_files("changed", [(name, row) for row in rows for name in changed_files(row, outside=None)])
-
-
-def _list_reads(rows: Sequence[Item]) -> Iterator[PacketLine]:
-    """Yield the files that were read and not changed, each with the last turn that read it."""
-    changed = {name for row in rows for name in changed_files(row, outside=None)}
-    uses = [(name, row) for row in rows for name in read_files(row, outside=None) if name not in changed]
-    return _list_files("read", uses)
-
-
 def _list_files(section: str, uses: Sequence[tuple[str, Item]]) -> Iterator[PacketLine]:
+    """Yield the files that were changed or read, each with the last turn that did so."""
     last = dict(uses)
     return (_line(section, one_line(name), last[name]) for name in _order_uses(name for name, _ in uses))
 
@@ -289,9 +281,9 @@ def _find_result(row: Item, has_failed: bool) -> str:
 
 
 def _list_open(
-    rows: Sequence[Item], tasks: Iterable[StoredTask], ending: outcomes.Ending | None
+    rows: Sequence[Item], tasks: Iterable[StoredTask], last: Sequence[outcomes.Ending]
 ) -> Iterator[PacketLine]:
-    """Yield what is left: a request without an end, open tasks, what the last answer leaves open, and what shows that it failed."""
+    """Yield a request without an end, open tasks, what the last answer leaves open, and the line that shows a failure."""
     messages = [row for row in rows if row.role in ("user", "assistant") and row.metadata.get("kind") != "summary"]
     if messages and (reason := _find_stop(messages[-1])):
         yield _line("open", reason, messages[-1])
@@ -304,9 +296,8 @@ def _list_open(
         for sentence in _SENTENCE_END.split(answers[-1].content):
             if leaves_work_open(sentence):
                 yield _line("open", shorten(sentence, LINE_WIDTH), answers[-1])
-    if ending and ending.outcome in FAILURES:
-        for shown in ending.evidence[-1:]:
-            yield PacketLine("open", shorten(shown.text, LINE_WIDTH), str(shown.id), None, shown.turn_index)
+    for shown in (shown for ending in last if ending.outcome in FAILURES for shown in ending.evidence[-1:]):
+        yield PacketLine("open", shorten(shown.text, LINE_WIDTH), str(shown.id), None, shown.turn_index)
 
 
 def _find_stop(last: Item) -> str:
@@ -316,10 +307,15 @@ def _find_stop(last: Item) -> str:
     return f"not answered: {shorten(_own_words(last.content), LINE_WIDTH)}" if last.role == "user" else ""
 
 
-def _list_answer(rows: Sequence[Item]) -> Iterator[PacketLine]:
-    """Yield the start of the last answer."""
-    last = next(
-        (row for row in reversed(rows) if row.role == "assistant" and row.metadata.get("kind") == "answer"), None
-    )
-    if last is not None:
-        yield _line("answer", shorten(last.content, LINE_WIDTH), last)
+def _list_answers(rows: Sequence[Item], endings: Sequence[outcomes.Ending]) -> list[PacketLine]:
+    """Return the start of the last answer, then what each earlier request came to, the newest first.
+
+    Those of episodes that worked or failed come first, and those that name no topic, such as "Committed.", are left out.
+    """
+    known = [range(one.first_index, one.last_index + 1) for one in endings if one.outcome in ("worked", *FAILURES)]
+    texts = [row for row in rows if row.role == "user" or row.metadata.get("kind") == "answer"]
+    last = [row for row, after in zip_longest(texts, texts[1:]) if getattr(after, "role", "user") == "user" != row.role]
+    earlier = [row for row in reversed(last[:-1]) if measure_topic(row.content) >= LEAST_TOPIC]
+    earlier.sort(key=lambda row: not any(row.turn_index in one for one in known))
+    conclusions = (_line("answer", key_sentences(row.content, {}, REQUEST_WIDTH), row) for row in earlier)
+    return [*(_line("answer", shorten(row.content, LINE_WIDTH), row) for row in last[-1:]), *conclusions]

@@ -1,10 +1,25 @@
-"""Open work that a text states."""
+"""Decisions and open work that a text states."""
 
 from __future__ import annotations
 
 import pytest
 
-from pastchats_memory.episodes.statements import leaves_work_open
+from pastchats_memory.episodes.statements import find_decisions, leaves_work_open
+
+
+@pytest.mark.parametrize(
+    ("request_", "is_one"),
+    [
+        ("Ok, S3 then", True),
+        ("Yes, Postgres then!", True),
+        ("Transaction mode it is.", True),
+        ("Ok, go ahead then", False),
+        ("Ok, fix the tests then", False),
+        ("Is S3 cheaper then?", False),
+    ],
+)
+def test_a_few_words_that_choose_a_thing_are_a_decision(request_: str, is_one: bool) -> None:
+    assert find_decisions(request_) == ([request_] if is_one else [])
 
 
 @pytest.mark.parametrize(

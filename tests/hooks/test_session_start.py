@@ -258,3 +258,30 @@ def test_a_new_session_first_gets_what_the_last_answer_leaves_open(kiln: Kiln) -
     assert "Open:\n> Tests 1 failed | 5 passed (6)" in body
     assert "> One test is still red: 20 MB must be refused with 413." in body
     assert body.index("Open:") < body.index("Answered:")
+
+
+CONCLUSIONS: tuple[Step, ...] = (
+    ("user", "Where do we keep the uploads, on disk or in S3? PgBouncer is in front."),
+    ("answer", "I read the settings.\n\nI recommend S3. PgBouncer runs in transaction mode, `default_pool_size = 20`."),
+    ("user", "Ok, S3 then"),
+    ("edit", "s3.ts", "The file was updated."),
+    ("run", "npx vitest run", " Tests  6 passed (6)"),
+    ("answer", "All 6 tests pass with the S3 client."),
+    ("user", "Commit it."),
+    ("answer", "Committed."),
+)
+
+
+def test_a_compacted_session_gets_back_the_conclusions_of_earlier_answers(kiln: Kiln) -> None:
+    text = kiln.start("compact", transcript_path=str(kiln.write("now", *CONCLUSIONS)))
+    answered = text.partition("Answered:")[2]
+    for line in ("PgBouncer runs in transaction mode, `default_pool_size = 20`.", "All 6 tests pass", "Committed."):
+        assert line in answered
+    assert "Decided:\n> Ok, S3 then" in text
+
+
+def test_the_conclusions_of_earlier_answers_leave_room_for_what_is_open_in_a_new_session(kiln: Kiln) -> None:
+    kiln.index(kiln.write("now", *CONCLUSIONS))
+    text = kiln.start("startup", session="next")
+    assert "> All 6 tests pass with the S3 client." in text
+    assert len(text.partition("\n")[2].encode()) <= 600

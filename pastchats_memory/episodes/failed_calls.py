@@ -294,9 +294,7 @@ def _find_cure(
     before = steps[max(0, result.step - REACH) : result.step] if not result.is_last else ()
     following = [step for step in steps[result.step + result.is_last :][:REACH] if step.requests <= result.requests + 1]
     prepared = [step for step in before if step.acts and step.requests == result.requests and step.has_worked]
-    for step in following:
-        if not step.has_worked:
-            continue
+    for step in (one for one in following if one.has_worked):
         if _is_same(step, cause, action, project):
             if found := _choose_preparation(prepared, cause, own):
                 return "after", found

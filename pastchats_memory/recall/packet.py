@@ -150,15 +150,14 @@ def fit_packet(packet: Packet, budget: int) -> Packet | None:
     """Return the packet with as many of its first lines as fit into a number of bytes; None if none does."""
     room = budget - count_bytes(render_packet(packet._replace(lines=()))) - RESUME_BYTES
     chosen: list[PacketLine] = []
-    sections: set[str] = set()
     for line in packet.lines:
         short = line._replace(text=shorten(line.text, budget // LEAST_LINES))
         cost = count_bytes(render_line(short)) + 1
-        cost += 0 if line.section in sections else count_bytes(render_section(line.section, ())) + 1
+        if line.section not in {one.section for one in chosen}:
+            cost += count_bytes(render_section(line.section, ())) + 1
         if cost <= room:
             room -= cost
             chosen.append(short)
-            sections.add(line.section)
     return packet._replace(lines=tuple(chosen)) if chosen else None
 
 
@@ -167,12 +166,8 @@ def shorten(text: str, width: int) -> str:
     line = one_line(text)
     if len(line) <= width:
         return line
-    end = 0
-    for found in _SENTENCE_END.finditer(line):
-        if found.start() > width:
-            break
-        end = found.start()
-    return line[:end] if end else shorten_line(line, width)
+    ends = [found.start() for found in _SENTENCE_END.finditer(line) if found.start() <= width]
+    return line[: ends[-1]] if ends else shorten_line(line, width)
 
 
 def _line(section: str, text: str, row: Item) -> PacketLine:
@@ -227,9 +222,8 @@ def _list_decisions(rows: Sequence[Item]) -> Iterator[PacketLine]:
     for before, row in reversed([*pairwise(rows)]):
         if _is_answer(row) and not before.content.endswith(REFUSED):
             for question, _, answer in (pair.partition("\n") for pair in row.content.split("\n\n")):
-                yield _line(
-                    "decided", f"{shorten_line(question, RESULT_WIDTH)} {shorten(answer, LINE_WIDTH)}".strip(), row
-                )
+                text = f"{shorten_line(question, RESULT_WIDTH)} {shorten(answer, LINE_WIDTH)}"
+                yield _line("decided", text.strip(), row)
     for row in reversed(rows):
         if row.role == "user" and not _is_answer(row):
             for sentence in find_decisions(row.content) or find_rules(row.content):
@@ -255,9 +249,8 @@ def _list_commands(rows: Sequence[Item]) -> Iterator[PacketLine]:
         text = ": ".join(filter(None, ("failed" if run.has_failed else "", result)))
         yield _line("ran", f"$ {shorten_line(run.command, COMMAND_WIDTH)}" + (f" → {text}" if text else ""), row)
     looks = {command: row for row in rows for command in shell_commands(row) if is_read_only(command)}
-    yield from (
-        _line("ran", f"$ {shorten_line(command, COMMAND_WIDTH)}", row) for command, row in reversed(looks.items())
-    )
+    for command, row in reversed(looks.items()):
+        yield _line("ran", f"$ {shorten_line(command, COMMAND_WIDTH)}", row)
 
 
 def _find_kind(command: str) -> str:
@@ -291,11 +284,9 @@ def _list_open(
         if task.status in OPEN:
             words = task.status.replace("_", " ")
             yield PacketLine("open", f"{words}: {shorten(task.title, LINE_WIDTH)}", f"t:{task.key}", task.source_line)
-    answers = [row for row in messages if row.role == "assistant"]
-    if answers:
-        for sentence in _SENTENCE_END.split(answers[-1].content):
-            if leaves_work_open(sentence):
-                yield _line("open", shorten(sentence, LINE_WIDTH), answers[-1])
+    for answer in [row for row in messages if row.role == "assistant"][-1:]:
+        for sentence in filter(leaves_work_open, _SENTENCE_END.split(answer.content)):
+            yield _line("open", shorten(sentence, LINE_WIDTH), answer)
     for shown in (shown for ending in last if ending.outcome in FAILURES for shown in ending.evidence[-1:]):
         yield PacketLine("open", shorten(shown.text, LINE_WIDTH), str(shown.id), None, shown.turn_index)
 

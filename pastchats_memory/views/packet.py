@@ -8,17 +8,7 @@ from pastchats_memory.model.episodes import FAILURES, PACKET_SECTIONS, Packet, P
 from pastchats_memory.text.display import escape_name, format_time, one_line
 from pastchats_memory.text.recall_block import RECALL_HEADING
 
-LABELS = {
-    "task": "Task",
-    "open": "Open",
-    "refused": "Refused",
-    "decided": "Decided",
-    "changed": "Changed",
-    "read": "Read",
-    "ran": "Ran",
-    "answer": "Answered",
-    "since": "Changed since",
-}
+LABELS = {name: name.capitalize() for name in PACKET_SECTIONS} | {"answer": "Answered", "since": "Changed since"}
 """Label of each section of a packet."""
 HEADINGS = {
     "compaction": "This session before it was compacted",

@@ -71,29 +71,21 @@ def _change(how: Callable[[list[str]], list[str]]) -> None:
         with suppress(OSError, NotImplementedError):  # no locks here, or the other process stands still
             target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             held.enter_context(FileLock(f"{target}-lock", LONGEST_WAIT_S, mode=0o600, fallback_to_soft=False))
-        _change_alone(how)
-
-
-def _change_alone(how: Callable[[list[str]], list[str]]) -> None:
-    path, document = _read()
-    before = [str(glob) for glob in document.get(KEY, [])]
-    after = how(before)
-    if KEY not in document:
-        document[KEY] = tomlkit.array()  # before the first table, where it belongs
-    listed = document[KEY]
-    assert isinstance(listed, list)  # noqa: S101 - as `_read` has made sure, for the checker of types
-    for glob in before:
-        if glob not in after:
+        path, document = _read()
+        before = [str(glob) for glob in document.get(KEY, [])]
+        after = how(before)
+        if KEY not in document:
+            document[KEY] = tomlkit.array()  # before the first table, where it belongs
+        listed = document[KEY]
+        assert isinstance(listed, list)  # noqa: S101 - as `_read` has made sure, for the checker of types
+        for glob in {*before} - {*after}:
             listed.remove(glob)
-    for glob in after:
-        if glob not in before:
-            listed.append(glob)
-    _write(path, tomlkit.dumps(document))
+        listed.extend(glob for glob in after if glob not in before)
+        _write(path, tomlkit.dumps(document))
 
 
 def _write(path: Path, text: str) -> None:
     try:
-        Path(os.path.realpath(path)).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_atomic(path, text.encode())
     except OSError as fault:
         raise UsageFault(

@@ -66,7 +66,6 @@ _INNER_DIGITS = re.compile(r"(?<=[a-z])[0-9]+(?=[a-z])", re.IGNORECASE)
 _APP_PASSWORD = _PATTERNS["app_password"]
 _PASSPHRASE = _PATTERNS["passphrase"]
 _NAMING_WORDS = frozenset(_RULES["words"]["naming"])
-QUOTES = ("'", '"', "`")
 _QUOTED_REST = re.compile(r"(?P<rest>(?=[^\"'`\n]{0,40} )[^\"'`\n]{1,128}?)\\{0,7}(?P<mark>[\"'`])")
 _HEX = re.compile(r"[0-9a-f]+\Z")
 _AGENT_SESSION = re.compile(r"ses_|[0-9a-f]{8}-[0-9a-f]{4}-", re.IGNORECASE)
@@ -208,8 +207,8 @@ def is_spaced_secret(value: str) -> bool:
 
 def find_quoted_end(text: str, start: int, end: int) -> int:
     """Return where a secret ends of which the part from `start` to `end` is found: at its closing quotation mark."""
-    rest = _QUOTED_REST.match(text, end) if end < len(text) and text[start - 1 : start] in QUOTES else None
-    if rest is None or rest["mark"] != text[start - 1] or not is_spaced_secret(text[start : rest.end("rest")]):
+    rest = _QUOTED_REST.match(text, end)
+    if rest is None or rest["mark"] != text[start - 1 : start] or not is_spaced_secret(text[start : rest.end("rest")]):
         return end
     return rest.end("rest")
 

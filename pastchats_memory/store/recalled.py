@@ -92,10 +92,9 @@ def delete_quoting(database: Database, texts: Iterable[str]) -> None:
     quoting: dict[str, set[int]] = {}
     for id_, content in database.run("SELECT id, content FROM recalled"):
         for part in map(_join_words, _QUOTATION_END.split(content.removeprefix(RECALL_PREAMBLE))):
-            if len(part) >= LEAST_QUOTED:
-                quoting.setdefault(part, set()).add(id_)
+            quoting.setdefault(part, set()).add(id_)
     if quoting:
-        automaton = AhoCorasick(quoting)
+        automaton = AhoCorasick([part for part in quoting if len(part) >= LEAST_QUOTED])
         quoted = {
             part for text in texts for part in automaton.find_matches_as_strings(_join_words(text), overlapping=True)
         }

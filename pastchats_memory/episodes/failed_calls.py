@@ -9,6 +9,7 @@ from pastchats_memory.episodes import is_user_turn
 from pastchats_memory.episodes.actions import CUT, calls_of, changed_files, relative_path
 from pastchats_memory.model import OUTSIDE, REFUSED
 from pastchats_memory.store.failures import Failure, RecordedTurn
+from pastchats_memory.text import shell
 from pastchats_memory.text.commands import find_purpose, simplify_purpose, sort_options, strip_surroundings
 from pastchats_memory.text.failed_commands import (
     MARKS,
@@ -24,17 +25,6 @@ from pastchats_memory.text.failed_commands import (
     split_command,
 )
 from pastchats_memory.text.lazy_pattern import LazyPattern, read_pattern
-from pastchats_memory.text.shell import (
-    HIDES_END,
-    QUOTED,
-    classify_check,
-    command_words,
-    is_editor,
-    is_read_only,
-    is_shell,
-    list_alike_programs,
-    reports_failure,
-)
 
 REACH = 16
 """Calls after a failure among which its cure is looked for."""
@@ -92,14 +82,14 @@ class CallStep(NamedTuple):
     def acts(self) -> bool:
         """Return whether it changes anything."""
         return not self.command or not all(
-            is_read_only(part.text.removeprefix("sudo ")) or _LOOKS.match(" ".join((part.program, *part.words)))
+            shell.is_read_only(part.text.removeprefix("sudo ")) or _LOOKS.match(" ".join((part.program, *part.words)))
             for part in split_command(self.command)
         )
 
     @property
     def has_worked(self) -> bool:
         """Return whether its end shows that it worked."""
-        return bool(self.words) and not self.has_failed and not _MAY_FAIL.search(QUOTED.sub("", self.command))
+        return bool(self.words) and not self.has_failed and not _MAY_FAIL.search(shell.QUOTED.sub("", self.command))
 
 
 class _Result(NamedTuple):
@@ -145,8 +135,8 @@ def _order_calls(turns: Sequence[RecordedTurn]) -> tuple[list[CallStep], list[_R
         for place, (tool, subject) in enumerate(called):
             result = next((row for row, at in reversed(matched) if at == place), None)
             whole = result.content[2:].partition("\n")[0] if result and result.content.startswith("$ ") else ""
-            command = (whole or subject) if is_shell(tool) else ""
-            if subject and (command or is_editor(tool)):
+            command = (whole or subject) if shell.is_shell(tool) else ""
+            if subject and (command or shell.is_editor(tool)):
                 words = strip_surroundings(command) if command else f"{CHANGE}{subject}"
             else:
                 command = words = ""
@@ -191,8 +181,8 @@ def has_failed(turn: RecordedTurn) -> bool:
 
 def shows_failure(command: str, result: str) -> bool:
     """Check whether a result ends as that of a command that failed, or did not run, where a pipe hides the exit code."""
-    is_shown = reports_failure(result) or NOT_RUN.search(result[-LAST_CHARACTERS:]) is not None
-    return is_shown and HIDES_END.search(command) is not None and not is_read_only(command)
+    is_shown = shell.reports_failure(result) or NOT_RUN.search(result[-LAST_CHARACTERS:]) is not None
+    return is_shown and shell.HIDES_END.search(command) is not None and not shell.is_read_only(command)
 
 
 def _find_call(row: RecordedTurn, called: Sequence[tuple[str, str]]) -> int | None:
@@ -200,7 +190,7 @@ def _find_call(row: RecordedTurn, called: Sequence[tuple[str, str]]) -> int | No
     text = " ".join(row.content[:600].split())
     found = []
     for place, (tool, subject) in enumerate(called):
-        start = f"$ {subject}" if is_shell(tool) else f"{tool} {subject}"
+        start = f"$ {subject}" if shell.is_shell(tool) else f"{tool} {subject}"
         bare = start.removesuffix(CUT)
         if text.startswith(bare) and (bare != start or text[len(bare) : len(bare) + 1] in ("", " ", CUT)):
             found.append((len(bare), place))
@@ -212,7 +202,7 @@ def _make_failure(result: _Result, steps: Sequence[CallStep], project: str) -> F
     row = result.turn
     heading, _, text = row.content.partition("\n")
     command = heading[2:] if heading.startswith("$ ") else ""
-    if not has_failed(row) or not (command or is_editor(heading.partition(" ")[0])):
+    if not has_failed(row) or not (command or shell.is_editor(heading.partition(" ")[0])):
         return None
     action = spell_command(command, project) if command else relative_path(project, heading.partition(" ")[2].strip())
     folder = find_place(command, project)
@@ -333,7 +323,7 @@ def _is_wrapped(step: CallStep, own: CallStep, cause: FailureCause) -> bool:
         words > before and any(word.startswith("-") for word in words - before) and not _ABSENT.search(cause.error)
     )
     marks = {"--", "-e"} & (words - before)
-    is_there = cause.is_missing and ("PATH=" in whole or not command_words("set-up").isdisjoint(whole.split()))
+    is_there = cause.is_missing and ("PATH=" in whole or not shell.command_words("set-up").isdisjoint(whole.split()))
     return not cause.word or is_there or bool(marks) or has_option or " ".join(own.words.split()) in whole
 
 
@@ -365,7 +355,7 @@ def _choose_preparation(prepared: Sequence[CallStep], cause: FailureCause, own: 
     error = f"{cause.word} {cause.error}".lower()
     text = f"{error} {own.command}".lower()
     programs = {part.program for part in split_command(own.command)} - {cause.word}
-    vague = command_words("error-words") | programs
+    vague = shell.command_words("error-words") | programs
     lacks = cause.is_missing or _ABSENT.search(cause.error) is not None
     for step in reversed(prepared):
         if not step.command:
@@ -375,7 +365,7 @@ def _choose_preparation(prepared: Sequence[CallStep], cause: FailureCause, own: 
         parts = split_command(step.command)
         is_near = lacks or any(part.program in programs for part in parts)
         words = step.command if is_near else " ".join(word for part in parts for word in part.words)
-        sets_up = lacks and not command_words("set-up").isdisjoint(step.command.split())
+        sets_up = lacks and not shell.command_words("set-up").isdisjoint(step.command.split())
         if sets_up or (set(_NAME.findall(text if is_near else error)) - vague) & set(_NAME.findall(words.lower())):
             return step
     return None
@@ -388,8 +378,10 @@ def _is_instead(step: CallStep, cause: FailureCause, own: CallStep) -> bool:
         return step.acts and any(word.endswith(cause.part.text) for part in parts for word in part.words)
     if cause.is_missing:
         source = own.command.partition("|")[0].strip()
-        shows = cause.program in command_words("filters") and cause.program not in source
-        serves = any(_is_substitute(part, cause) for part in parts) and not _ASKING.search(QUOTED.sub("", step.command))
+        shows = cause.program in shell.command_words("filters") and cause.program not in source
+        serves = any(_is_substitute(part, cause) for part in parts) and not _ASKING.search(
+            shell.QUOTED.sub("", step.command)
+        )
         return (shows and source in step.command) or serves
     if _TIMED_OUT.search(cause.error):
         return " ".join(own.words.split()) in " ".join(step.command.split())
@@ -426,7 +418,7 @@ def _is_nearly_equal(step: CallStep, own: CallStep, cause: FailureCause) -> bool
     if _ABOUT_OPTIONS.search(cause.error):
         alike = [part for part in split_command(step.command) if _starts_alike(part, cause.part)]
         return any(_differs_in_options(set(cause.part.words), set(part.words)) for part in alike)
-    if own.acts > step.acts or classify_check(own.command) or _HIDES_SCRIPT.search(own.command):
+    if own.acts > step.acts or shell.classify_check(own.command) or _HIDES_SCRIPT.search(own.command):
         return False
     has_more = set(find_purpose(own.command).split()) < set(find_purpose(step.command).split())
     return has_more and not _BEHIND.match(step.words.removeprefix(own.words))
@@ -453,10 +445,10 @@ def _is_substitute(part: Part, cause: FailureCause) -> bool:
     name, spaced = re.escape(cause.program), cause.program.replace("-", " ")
     is_named = re.search(rf"(?<!\w){name}[\d.]*(?!\w)", "\n".join((part.program, *part.starters)))
     if is_named or (spaced != cause.program and spaced in part.text):
-        return part.program == cause.program or part.program not in command_words("installers")
+        return part.program == cause.program or part.program not in shell.command_words("installers")
     aims = _list_aims(cause.part, "")
     if not aims:
-        return any({part.program, cause.program} <= alike for alike in list_alike_programs())
+        return any({part.program, cause.program} <= alike for alike in shell.list_alike_programs())
     return sum(word in part.words for word in aims) * 2 > len(aims)
 
 

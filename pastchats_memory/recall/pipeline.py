@@ -16,18 +16,11 @@ from pastchats_memory.episodes.threads import NO_WEIGHTS, describe_attempt
 from pastchats_memory.episodes.titles import name_hits
 from pastchats_memory.model import Hit, Hits
 from pastchats_memory.model.episodes import PossibleEpisode, RecallBlock, RecallEntry
+from pastchats_memory.recall import selection
 from pastchats_memory.recall.budget import fit_budget
 from pastchats_memory.recall.commits import add_commits
 from pastchats_memory.recall.entries import build_entries, drop_alike, resolve_citations
 from pastchats_memory.recall.request import RecallRequest
-from pastchats_memory.recall.selection import (
-    above_threshold,
-    drop_weak_outputs,
-    find_perhaps,
-    merge_entries,
-    put_successors_first,
-    settle_near_ties,
-)
 from pastchats_memory.recall.unasked import select_unasked
 from pastchats_memory.search.pipeline import search_with_terms
 from pastchats_memory.search.request import MOST_HITS
@@ -81,22 +74,22 @@ def find_entries(database: Database, embedder: Embedder, request: RecallRequest)
     relevant = (
         select_unasked(found, sum(names.values()), request.current_project)
         if request.is_unasked
-        else above_threshold(found, terms.coverage)
+        else selection.above_threshold(found, terms.coverage)
     )
-    hits = settle_near_ties(drop_weak_outputs(relevant), request.current_project)
+    hits = selection.settle_near_ties(selection.drop_weak_outputs(relevant), request.current_project)
     related: Sequence[Hit] = found
     if hits and wide.filters.outcomes:  # failed attempts and superseded decisions do not pass a filter for what worked
         unfiltered = replace(wide, filters=wide.filters._replace(outcomes=()))
         any_outcome, _ = search_with_terms(database, embedder, unfiltered)
         related = [hit for hit in any_outcome if excluded is None or hit.conversation_id != excluded]
     threads = build_entries(database, hits, related, terms.weights, request)
-    entries = put_successors_first(threads)[: request.search.limit]
+    entries = selection.put_successors_first(threads)[: request.search.limit]
     cited = resolve_citations(database, entries)
     if request.folder is not None:
         cited = add_commits(cited, request.folder)
     cited = [_note_obstacle(database, entry) for entry in cited]
     is_silent = not hits and not request.is_unasked
-    perhaps = find_perhaps(found, request.current_project) if is_silent else ()
+    perhaps = selection.find_perhaps(found, request.current_project) if is_silent else ()
     return Found(cited, terms.weights, found.warnings, tuple(_describe_hits(database, perhaps, terms.weights)))
 
 
@@ -124,7 +117,7 @@ def _note_obstacle(database: Database, entry: RecallEntry) -> RecallEntry:
 
 def _join(own: Found, of_team: Found, limit: int) -> Found:
     """Return the entries of both memories, best first, without what both have."""
-    entries = merge_entries(own.entries, drop_alike(of_team.entries, own.entries))[:limit]
+    entries = selection.merge_entries(own.entries, drop_alike(of_team.entries, own.entries))[:limit]
     weights = {**of_team.weights, **own.weights}
     # That nothing is found here is no news beside what the team has.
     warnings = of_team.warnings if of_team.entries and not own.entries else (*own.warnings, *of_team.warnings)

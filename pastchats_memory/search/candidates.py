@@ -5,16 +5,8 @@ from collections.abc import Sequence
 
 from pastchats_memory.arrays import Bools, Floats, Ids, Vector, np
 from pastchats_memory.embed import is_english
+from pastchats_memory.search import rank
 from pastchats_memory.search.lexical import Matches, score_by_word
-from pastchats_memory.search.rank import (
-    IMPERSONAL,
-    SECOND_CHANCE,
-    Signals,
-    evidence,
-    rarity,
-    standard_scores,
-    word_evidence,
-)
 from pastchats_memory.search.times import QueryTime, has_time, match_time
 from pastchats_memory.store import fulltext, sources, task_rows, vectors
 from pastchats_memory.store.database import Database
@@ -57,22 +49,22 @@ def order_by_evidence(
     if not sampled:  # nearly all of a large corpus was deleted
         background = rows
     with_middle, middles = read_middles(database, ids)
-    scores = standard_scores(vectors.unit(query_vector), np.concatenate([rows, middles]), background)
-    scores[len(ids) :] -= SECOND_CHANCE
+    scores = rank.standard_scores(vectors.unit(query_vector), np.concatenate([rows, middles]), background)
+    scores[len(ids) :] -= rank.SECOND_CHANCE
     best: dict[int, float] = {}
     for id_, score in zip([*ids, *with_middle], scores.tolist(), strict=True):
         own = owners.get(id_, id_)
         best[own] = max(score, best.get(own, score))
     pool = sorted({*pool})
     of_pool = np.array([best.get(id_, 0.0) for id_ in pool])
-    return _order(pool, evidence(_gather_signals(database, matches, pool, time, of_pool), meaning))
+    return _order(pool, rank.evidence(_gather_signals(database, matches, pool, time, of_pool), meaning))
 
 
 def order_by_words(database: Database, matches: Matches, pool: Sequence[int], time: QueryTime) -> list[int]:
     """Return the pool, which is in ascending order, by `rank.word_evidence`, equal ones by id."""
     if not pool:
         return []
-    return _order(pool, word_evidence(_gather_signals(database, matches, pool, time, np.empty(0))))
+    return _order(pool, rank.word_evidence(_gather_signals(database, matches, pool, time, np.empty(0))))
 
 
 def _order(pool: Sequence[int], total: Floats) -> list[int]:
@@ -81,7 +73,7 @@ def _order(pool: Sequence[int], total: Floats) -> list[int]:
 
 def _gather_signals(
     database: Database, matches: Matches, pool: Sequence[int], time: QueryTime, scores: Floats
-) -> Signals:
+) -> rank.Signals:
     """Return what the ranking needs to know about the pool and the rows around it."""
     filters = time.filters
     about = turn_contexts(database, pool)
@@ -102,7 +94,7 @@ def _gather_signals(
     for pair, weight in terms.pairs.items():
         phrases += weight * among(ids[: len(pool)], fulltext.find_phrase(database, pair, filters))
     places, same_role = _place_neighbours(neighbours, pool, ids)
-    return Signals(
+    return rank.Signals(
         matches=score_by_word(database, matches, ids),
         weights=np.array([terms.weights[word] * (terms.importances[word] == 1) for word in matches.postings]),
         phrases=phrases,
@@ -111,12 +103,12 @@ def _gather_signals(
         standard_scores=scores,
         conversations=np.array(conversations),
         typed=np.array([id_ not in about or about[id_].role in TYPED_ROLES for id_ in pool])
-        * (1.0 if terms.is_personal else IMPERSONAL),
+        * (1.0 if terms.is_personal else rank.IMPERSONAL),
         named=np.array(named),
         time_match=match_time(time.read, [about[id_].timestamp if id_ in about else None for id_ in pool]),
         has_time=has_time(database, time, pool),
         searched=matches.searched,
-        rarity=rarity(list(terms.weights.values()), terms.corpus),
+        rarity=rank.rarity(list(terms.weights.values()), terms.corpus),
     )
 
 

@@ -324,9 +324,12 @@ def delete_rows(database: Database, chosen: ChosenRows) -> None:
         f"SELECT id FROM task_texts WHERE task_id IN {LISTED} OR comment_id IN {LISTED} OR attachment_id IN {LISTED}",
         (bind_list(chosen.tasks), bind_list(chosen.comments), bind_list(chosen.attachments)),
     )
-    for table, text, ids in zip(TABLES, TABLE_TEXTS, chosen.by_kind().values(), strict=True):
-        texts = database.column(f"DELETE FROM {table} WHERE id IN {LISTED} RETURNING {text}", (bind_list(ids),))
-        recalled.delete_quoting(database, texts)
+    texts = [
+        text
+        for table, content, ids in zip(TABLES, TABLE_TEXTS, chosen.by_kind().values(), strict=True)
+        for text in database.column(f"DELETE FROM {table} WHERE id IN {LISTED} RETURNING {content}", (bind_list(ids),))
+    ]
+    recalled.delete_quoting(database, texts)
     database.run(
         "DELETE FROM project_folders WHERE NOT is_private AND project NOT IN (SELECT source_project FROM prompts "
         "UNION SELECT project FROM tasks)"

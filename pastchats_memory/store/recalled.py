@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from operator import itemgetter
 from typing import Annotated, NamedTuple
 
@@ -92,14 +92,12 @@ def delete_quoting(database: Database, texts: Iterable[str]) -> None:
     quoting: dict[str, set[int]] = {}
     for id_, content in database.run("SELECT id, content FROM recalled"):
         for part in map(_join_words, _QUOTATION_END.split(content.removeprefix(RECALL_PREAMBLE))):
-            quoting.setdefault(part, set()).add(id_)
-    if quoting:
-        automaton = AhoCorasick([part for part in quoting if len(part) >= LEAST_QUOTED])
-        quoted = {
-            part for text in texts for part in automaton.find_matches_as_strings(_join_words(text), overlapping=True)
-        }
-        ids = bind_list(set().union(*(quoting[part] for part in quoted)))
-        database.run(f"DELETE FROM recalled WHERE id IN {LISTED}", (ids,))
+            if len(part) >= LEAST_QUOTED:
+                quoting.setdefault(part, set()).add(id_)
+    automaton = AhoCorasick([*quoting])
+    quoted = (automaton.find_matches_as_strings(_join_words(text), overlapping=True) for text in texts)
+    ids = set().union(*(quoting[part] for part in chain.from_iterable(quoted)))
+    database.run(f"DELETE FROM recalled WHERE id IN {LISTED}", (bind_list(ids),))
 
 
 def _join_words(text: str) -> str:

@@ -15,15 +15,7 @@ from pastchats_memory.memory import Memory
 from pastchats_memory.model.ids import number_of
 from pastchats_memory.store.tombstones import Forgetting
 from pastchats_memory.text.display import counted, escape_name, escape_path, format_time, one_line
-from pastchats_memory.views.answers.forgetting import (
-    ForgetForgottenBody,
-    ForgetFoundBody,
-    ForgetListBody,
-    PruneForgottenBody,
-    PruneFoundBody,
-    PurgeBody,
-    Purged,
-)
+from pastchats_memory.views.answers import forgetting as answers
 from pastchats_memory.views.forgetting import (
     describe_criteria,
     describe_mentions,
@@ -78,7 +70,7 @@ def command(memory: Memory, listed: bool, undo: str | None, ids: tuple[str, ...]
     found = memory.forget(*ids, **by, dry_run=True)
     mentions = [] if options.is_json_wanted() else describe_mentions(found.mentions)
     warn([*mentions, *describe_other_rows(found)])
-    return _forget(found, lambda: memory.forget(*ids, **by), ForgetFoundBody, ForgetForgottenBody)
+    return _forget(found, lambda: memory.forget(*ids, **by), answers.ForgetFoundBody, answers.ForgetForgottenBody)
 
 
 @ask_memory("prune", check=lambda before: Memory.check_filters(since=before))
@@ -94,7 +86,12 @@ def prune(memory: Memory, before: str) -> CommandResult:
 
     Turns and notes without a time stay, and so do tasks. `forget --list` shows it and `forget --undo` undoes it.
     """
-    return _forget(memory.prune(before, dry_run=True), lambda: memory.prune(before), PruneFoundBody, PruneForgottenBody)
+    return _forget(
+        memory.prune(before, dry_run=True),
+        lambda: memory.prune(before),
+        answers.PruneFoundBody,
+        answers.PruneForgottenBody,
+    )
 
 
 @ask_memory("purge")
@@ -127,7 +124,7 @@ def purge(memory: Memory, everywhere: bool) -> CommandResult:
         else f"{back} --everywhere would forget it there."
     )
     return CommandResult(
-        lambda: to_json(PurgeBody("purged" if agreed else "found", [Purged(state.turns, tasks)])),
+        lambda: to_json(answers.PurgeBody("purged" if agreed else "found", [answers.Purged(state.turns, tasks)])),
         lambda: "The memory is empty.",
         is_found=agreed,
         nothing="Nothing was deleted; --yes deletes it.",
@@ -166,7 +163,7 @@ def _describe(found: ForgetResult) -> str:
 def _list(known: list[Forgetting]) -> CommandResult:
     rows = [[one.number, format_time(one.at), describe_rows(one), describe_criteria(one)] for one in known]
     return CommandResult(
-        lambda: to_json(ForgetListBody("listed", known)),
+        lambda: to_json(answers.ForgetListBody("listed", known)),
         lambda: table(rows, ["number", "when", "what", "chosen by"], stretch=3),
         is_found=bool(known),
         nothing="Nothing is forgotten.",
@@ -177,7 +174,7 @@ def _list(known: list[Forgetting]) -> CommandResult:
 def _undo(memory: Memory, number: str) -> CommandResult:
     lifted = memory.undo_forget(None if number == LAST else int(number))
     return CommandResult(
-        lambda: to_json(ForgetListBody("undone", [lifted] if lifted else [])),
+        lambda: to_json(answers.ForgetListBody("undone", [lifted] if lifted else [])),
         lambda: _describe_undone(lifted) if lifted else "",
         is_found=lifted is not None,
         nothing="There is no such; see `pastchats-memory forget --list`.",

@@ -13,16 +13,7 @@ from pastchats_memory.model import OUTSIDE
 from pastchats_memory.store import failures
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.failures import Failure, RecordedTurn, StoredFailure
-from pastchats_memory.text.failed_commands import (
-    MARKS,
-    WRONG_FOLDER,
-    calls,
-    find_cause,
-    find_place,
-    is_subject,
-    simplify_error,
-    split_command,
-)
+from pastchats_memory.text import failed_commands
 from pastchats_memory.text.groups import group_by_key
 from pastchats_memory.text.lazy_pattern import LazyPattern
 
@@ -68,29 +59,35 @@ class PlannedCommand:
         self.is_outside = is_outside
         self.command = command
         self.action = spell_command(command, project)
-        self.folder = find_place(command, project)
+        self.folder = failed_commands.find_place(command, project)
 
     @property
     def programs(self) -> Collection[str]:
         """Return the names under which its failures are stored."""
-        names = (name for part in split_command(self.command) for name in (part.program, *part.starters))
-        return list(dict.fromkeys([*names, *(mark for mark in MARKS if mark in self.command)]))
+        names = (
+            name for part in failed_commands.split_command(self.command) for name in (part.program, *part.starters)
+        )
+        return list(dict.fromkeys([*names, *(mark for mark in failed_commands.MARKS if mark in self.command)]))
 
     def is_subject_of(self, failure: Failure) -> bool:
         """Check whether it does again what failed: it has the word that the error named, or is the same command."""
-        is_anywhere = failure.is_missing or failure.word in (WRONG_FOLDER, *MARKS)
+        is_anywhere = failure.is_missing or failure.word in (failed_commands.WRONG_FOLDER, *failed_commands.MARKS)
         if not is_anywhere and failure.folder and self.folder and failure.folder != self.folder:
             return False
         if failure.word:
-            return is_subject(self.command, failure.program, failure.word, self.project)
+            return failed_commands.is_subject(self.command, failure.program, failure.word, self.project)
         return bool(self.action) and failure.action == self.action
 
     def is_cure(self, failure: Failure) -> bool:
         """Check whether it is what cured a failure, or has what stood before the failed program in it."""
         if self.is_outside and failure.cure.startswith(OUTSIDE):
             return True
-        before = [part.text for part in split_command(failure.cure)[:-1] if not calls(part, failure.program)]
-        has_them = before and set(before) <= {part.text for part in split_command(self.command)}
+        before = [
+            part.text
+            for part in failed_commands.split_command(failure.cure)[:-1]
+            if not failed_commands.calls(part, failure.program)
+        ]
+        has_them = before and set(before) <= {part.text for part in failed_commands.split_command(self.command)}
         return bool(has_them) or spell_command(failure.cure, self.project) == self.action != ""
 
     def is_called_in(self, turn: RecordedTurn, failure: Failure) -> bool:
@@ -146,7 +143,7 @@ def find_before(
 
 def _is_past(failure: Failure) -> bool:
     """Check whether a failure says nothing before the act: the program may run in another folder now, the file may be there."""
-    return failure.word == WRONG_FOLDER or bool(failure.program and _NO_FILE.search(failure.error))
+    return failure.word == failed_commands.WRONG_FOLDER or bool(failure.program and _NO_FILE.search(failure.error))
 
 
 def find_after(
@@ -156,10 +153,10 @@ def find_after(
 
     The same word of the same program makes it the same failure, or the same error.
     """
-    cause = find_cause(command, result, project)
+    cause = failed_commands.find_cause(command, result, project)
     if cause is None:
         return None
-    error = simplify_error(cause.error)
+    error = failed_commands.simplify_error(cause.error)
     stored = failures.find_failures(database, cause.program, project)
     planned = PlannedCommand(command, project)
     named = [one for one in stored if one.failure.word == cause.word != "" and planned.is_subject_of(one.failure)]
@@ -169,7 +166,7 @@ def find_after(
     equal = [
         one
         for one in stored
-        if simplify_error(one.failure.error) == error
+        if failed_commands.simplify_error(one.failure.error) == error
         and (one.failure.action == planned.action or (len(error) >= MIN_ERROR and _is_alike(one.failure, planned)))
     ]
     return _make_known(database, named, is_given, planned) or _make_known(database, equal, is_given, planned)
@@ -231,7 +228,7 @@ def list_known(database: Database, project: str | None, limit: int) -> list[Know
 
 def name_failure(failure: Failure) -> str:
     """Return the program with the word that its error names, a missing program, a command or a file."""
-    if failure.word == WRONG_FOLDER:
+    if failure.word == failed_commands.WRONG_FOLDER:
         return failure.program
     what = f"{failure.program} {failure.word}" if failure.word not in ("", failure.program) else failure.word
     return what or failure.action

@@ -14,7 +14,7 @@ from itertools import takewhile
 from types import MappingProxyType
 from typing import NamedTuple
 
-from pastchats_memory.episodes import is_user_turn
+from pastchats_memory.episodes import is_user_turn, problems
 from pastchats_memory.episodes.actions import actions_of, changed_files, last_runs, successful_runs
 from pastchats_memory.episodes.cite import cite_items
 from pastchats_memory.episodes.next_message import (
@@ -23,14 +23,6 @@ from pastchats_memory.episodes.next_message import (
     reports_trouble,
     tries_again,
     turns_to_another_thing,
-)
-from pastchats_memory.episodes.problems import (
-    MIN_SHARED_WORDS,
-    extract_errors,
-    extract_subject,
-    find_file_names,
-    is_same_problem,
-    is_shared_error,
 )
 from pastchats_memory.episodes.refutation import SIGNAL
 from pastchats_memory.episodes.subject_turn import estimate_turn
@@ -191,7 +183,7 @@ class _Subject:
                 self.rows[word] = rows
                 self._worths[stem(word)] = worths[word]
         self.files = _find_files(own)
-        self.errors = extract_errors(own.turns)
+        self.errors = problems.extract_errors(own.turns)
         self._failed = list(filter(None, (find_purpose(run.command) for run in last_runs(own.turns) if run.has_failed)))
 
     def measure(self, text: str) -> float:
@@ -221,11 +213,13 @@ class _Subject:
     def is_named_in(self, one: ThreadEpisode) -> bool:
         """Check whether an episode requests the same, shares the error, or names a file and rare words."""
         request = one.item.content
-        if not extract_subject(request):
+        if not problems.extract_subject(request):
             return False
         if self.is_requested_in(request):
             return True
-        if self.errors and is_shared_error(self.request, request, self.errors & extract_errors(one.turns)):
+        if self.errors and problems.is_shared_error(
+            self.request, request, self.errors & problems.extract_errors(one.turns)
+        ):
             return True
         later = max(one, self.own, key=lambda each: each.place)
         least = NAMED if tries_again(later.item.content) else NAMED_WITH_FILE
@@ -238,9 +232,9 @@ class _Subject:
 
     def is_requested_in(self, request: str) -> bool:
         """Check whether a request is the same in most of its words."""
-        own, other = extract_subject(self.request), extract_subject(request)
-        least = max(MIN_SHARED_WORDS, SAME_REQUEST * max(len(own), len(other)))
-        return len(own & other) >= least and is_same_problem(self.request, request)
+        own, other = problems.extract_subject(self.request), problems.extract_subject(request)
+        least = max(problems.MIN_SHARED_WORDS, SAME_REQUEST * max(len(own), len(other)))
+        return len(own & other) >= least and problems.is_same_problem(self.request, request)
 
 
 class _Conversation:
@@ -361,7 +355,10 @@ def _load(database: Database, one: Ended, next_message: str) -> ThreadEpisode:
 def _find_files(one: ThreadEpisode) -> frozenset[str]:
     """Return the bare names of the files that an episode changes, runs or names in its request."""
     named = [find_instruction(one.item.content)[:COMPARED], *(run.command for run in last_runs(one.turns))]
-    paths = [*(path for turn in one.turns for path in changed_files(turn)), *find_file_names(" \n".join(named))]
+    paths = [
+        *(path for turn in one.turns for path in changed_files(turn)),
+        *problems.find_file_names(" \n".join(named)),
+    ]
     return frozenset(path.rstrip("/").rpartition("/")[2].lower() for path in paths) - RUNNERS
 
 

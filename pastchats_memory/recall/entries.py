@@ -4,21 +4,12 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from pastchats_memory.episodes import threads
 from pastchats_memory.episodes.actions import actions_of, changed_files
 from pastchats_memory.episodes.cite import cite_hits
 from pastchats_memory.episodes.judgement import SIGNAL
 from pastchats_memory.episodes.load import load_episode, present_outcome
 from pastchats_memory.episodes.next_message import names_topic, quote_reply
-from pastchats_memory.episodes.threads import (
-    ABOUT,
-    ThreadEpisode,
-    adds_no_work,
-    adds_nothing,
-    build_thread,
-    cite_attempts,
-    describe_attempt,
-    find_superseding,
-)
 from pastchats_memory.episodes.titles import name_episode
 from pastchats_memory.model import RESOLVED, Hit, Item, StoredTask
 from pastchats_memory.model.episodes import Attempt, Edits, Outcome, RecallEntry
@@ -71,15 +62,15 @@ def build_entries(
 class _Shown(NamedTuple):
     """The thread of a hit, and the episode of it that an entry shows."""
 
-    own: ThreadEpisode
+    own: threads.ThreadEpisode
     """The episode that matched."""
-    end: ThreadEpisode
-    before: Sequence[ThreadEpisode]
-    first: ThreadEpisode
+    end: threads.ThreadEpisode
+    before: Sequence[threads.ThreadEpisode]
+    first: threads.ThreadEpisode
     """The episode that names what the thread is about."""
-    last: ThreadEpisode | None
+    last: threads.ThreadEpisode | None
     """The end of the thread, if the entry shows an earlier one."""
-    standing: Sequence[ThreadEpisode]
+    standing: Sequence[threads.ThreadEpisode]
     """The episodes of the thread that nobody rejected, the latest first."""
     likelihoods: Mapping[int, float]
     """The probability that an episode answers the question, by the id of the turn that asks."""
@@ -137,7 +128,7 @@ class _Builder:
         if self._is_shown(item):
             return None
         episode, ending = load_episode(self._database, item)
-        whole = build_thread(self._database, episode, ending, self._others, self._weights)
+        whole = threads.build_thread(self._database, episode, ending, self._others, self._weights)
         excluded = self._request.exclude_conversation
         thread = [one for one in whole if excluded is None or one.item.conversation_id != excluded]
         own = next(one for one in thread if one.ending == ending and one.turns is episode)
@@ -169,15 +160,15 @@ class _Builder:
             entry = entry._replace(hit=add_snippet(hit, self._weights), question=move_hit(hit, item))
         database, first = self._database, shown.first
         before = [self._describe_earlier(one, shown, matched, width) for one in shown.before]
-        last = shown.last and describe_attempt(
+        last = shown.last and threads.describe_attempt(
             shown.last.item, shown.last.ending, shown.last.turns, weights=self._weights
         )
-        decided = (find_superseding(database, one.turns, self._others) for one in shown.standing)
+        decided = (threads.find_superseding(database, one.turns, self._others) for one in shown.standing)
         successor = next(
             (one for one in decided if one and int(one.id) not in shown.likelihoods), None
         )  # of another thread
         others = [one for one in (*before, last, successor) if one is not None]
-        cited = cite_attempts(database, others) if others else {}
+        cited = threads.cite_attempts(database, others) if others else {}
         return entry._replace(
             title=name_episode(database, first.request, first.item.project, first.item.conversation_id),
             outcome=_present_outcome(database, end),
@@ -188,9 +179,9 @@ class _Builder:
             likelihood=shown.likelihoods[shown.end.item.id],
         )
 
-    def _describe_earlier(self, one: ThreadEpisode, shown: _Shown, matched: Item, width: int) -> Attempt:
+    def _describe_earlier(self, one: threads.ThreadEpisode, shown: _Shown, matched: Item, width: int) -> Attempt:
         """Return an earlier attempt with the lines of its answers that are worth most."""
-        attempt = describe_attempt(one.item, one.ending, one.turns, one.next_message, self._weights)
+        attempt = threads.describe_attempt(one.item, one.ending, one.turns, one.next_message, self._weights)
         matched = matched if one is shown.own else one.item
         answered = _quote_answers(_list_answers(one.turns), matched, self._weights, width)
         return attempt._replace(
@@ -201,8 +192,8 @@ class _Builder:
 
 
 def _choose_end(
-    thread: Sequence[ThreadEpisode],
-    own: ThreadEpisode,
+    thread: Sequence[threads.ThreadEpisode],
+    own: threads.ThreadEpisode,
     wanted: Sequence[str],
     weights: Mapping[str, float],
     places: Mapping[int, int],
@@ -220,10 +211,10 @@ def _choose_end(
     earlier = [one for one in thread if one.place < end.place and (one in useful or _is_answered_fully(one))]
     rejected = REJECTED * sum(weights.values())
 
-    def rate(one: ThreadEpisode) -> tuple[bool, float, tuple[str, int]]:
+    def rate(one: threads.ThreadEpisode) -> tuple[bool, float, tuple[str, int]]:
         return one is own, weigh_matches(one.text, weights) + rejected * is_rejected(one), one.place
 
-    best: list[ThreadEpisode] = []
+    best: list[threads.ThreadEpisode] = []
     for one in sorted(earlier, key=rate, reverse=True):
         if not any(_are_alike(_words(one.text), _words(other.text)) for other in best):
             best.append(one)
@@ -234,26 +225,30 @@ def _choose_end(
     return _Shown(own, end, chosen, first, later, standing, likelihoods, _turned_away(own, end, weights))
 
 
-def _shows_outcome(one: ThreadEpisode, end: ThreadEpisode) -> bool:
+def _shows_outcome(one: threads.ThreadEpisode, end: threads.ThreadEpisode) -> bool:
     """Check whether a later request is quoted anyway, as what shows that the end worked."""
     is_same = end.ending.outcome == "worked" and one.item.conversation_id == end.item.conversation_id
     return is_same and any(shown.turn_index == one.item.turn_index for shown in end.ending.evidence)
 
 
-def _turned_away(own: ThreadEpisode, end: ThreadEpisode, weights: Mapping[str, float]) -> bool:
+def _turned_away(own: threads.ThreadEpisode, end: threads.ThreadEpisode, weights: Mapping[str, float]) -> bool:
     """Check whether a conversation went on from an answer that nobody rejected to what the question is not about."""
     if is_rejected(own) or end.item.conversation_id != own.item.conversation_id:
         return False
-    return weigh_matches(end.text, weights) < ABOUT * weigh_matches(own.text, weights)
+    return weigh_matches(end.text, weights) < threads.ABOUT * weigh_matches(own.text, weights)
 
 
-def _drop_mere_replies(thread: Sequence[ThreadEpisode], own: ThreadEpisode) -> list[ThreadEpisode]:
+def _drop_mere_replies(
+    thread: Sequence[threads.ThreadEpisode], own: threads.ThreadEpisode
+) -> list[threads.ThreadEpisode]:
     """Return the episodes that begin a part of a thread or add something; the own one is there, or ends it."""
     known: dict[str | None, str] = {}
-    useful: list[ThreadEpisode] = []
+    useful: list[threads.ThreadEpisode] = []
     for one in thread:
         conversation = one.item.conversation_id
-        if not adds_no_work(one) and (conversation not in known or not adds_nothing(one, known[conversation])):
+        if not threads.adds_no_work(one) and (
+            conversation not in known or not threads.adds_nothing(one, known[conversation])
+        ):
             useful.append(one)
         known[conversation] = f"{known.get(conversation, '')}\n{one.text}"
     if own.answers and own not in useful and useful and own.place < useful[-1].place:
@@ -261,14 +256,14 @@ def _drop_mere_replies(thread: Sequence[ThreadEpisode], own: ThreadEpisode) -> l
     return useful
 
 
-def _is_answered_fully(one: ThreadEpisode) -> bool:
+def _is_answered_fully(one: threads.ThreadEpisode) -> bool:
     """Check whether an attempt that concludes something got a reply that rejects it or says something of its own."""
     if not one.answers or not find_conclusion(one.answers[-1], {}):
         return False
     return is_rejected(one) or measure_topic(find_instruction(one.next_message)) >= FULL_REPLY
 
 
-def _present_outcome(database: Database, end: ThreadEpisode) -> Outcome:
+def _present_outcome(database: Database, end: threads.ThreadEpisode) -> Outcome:
     """Return the outcome; the user's next words are quoted in whole sentences, an error of the service by its message."""
     outcome = present_outcome(database, end.ending)
     shown = (one._replace(quotation=shorten_service_errors(one.quotation)) for one in outcome.evidence)
@@ -283,7 +278,7 @@ def _present_outcome(database: Database, end: ThreadEpisode) -> Outcome:
 
 
 def _build_entry(
-    hit: Hit, item: Item, end: ThreadEpisode, weights: Mapping[str, float], request: RecallRequest, width: int
+    hit: Hit, item: Item, end: threads.ThreadEpisode, weights: Mapping[str, float], request: RecallRequest, width: int
 ) -> RecallEntry:
     episode = end.turns
     questions = [turn for turn in episode if turn.role == "user"] or list(filter(_is_instruction, episode))

@@ -305,7 +305,8 @@ def _list_answers(rows: Sequence[Item], endings: Sequence[outcomes.Ending]) -> l
     """
     known = [range(one.first_index, one.last_index + 1) for one in endings if one.outcome in ("worked", *FAILURES)]
     texts = [row for row in rows if row.role == "user" or row.metadata.get("kind") == "answer"]
-    last = [row for row, after in zip_longest(texts, texts[1:]) if getattr(after, "role", "user") == "user" != row.role]
+    followed = zip_longest(texts, texts[1:])
+    last = [row for row, after in followed if row.role != "user" and (after is None or after.role == "user")]
     earlier = [row for row in reversed(last[:-1]) if measure_topic(row.content) >= LEAST_TOPIC]
     earlier.sort(key=lambda row: not any(row.turn_index in one for one in known))
     conclusions = (_line("answer", key_sentences(row.content, {}, REQUEST_WIDTH), row) for row in earlier)

@@ -11,15 +11,7 @@ from pastchats_memory.search.rank import score_one_occurrence
 from pastchats_memory.store import fulltext, trigrams
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.ids import distinct, spread_ids
-from pastchats_memory.text.identifiers import (
-    LEAST_LENGTH,
-    find_compounds,
-    find_subword,
-    ngrams,
-    split_identifiers,
-    subword,
-    subword_text,
-)
+from pastchats_memory.text import identifiers
 from pastchats_memory.text.words import FUNCTION_WORDS, words
 
 MOST_SUBWORDS = 48
@@ -34,12 +26,14 @@ LENGTH_SAMPLE = 256
 
 def find_subword_rows(database: Database, text: str, typed: Iterable[str], unmatched: Iterable[str]) -> dict[str, Ids]:
     """Return the rows with each subword of a question; `unmatched` are its words that no row has as a word."""
-    script_ngrams, parts_of = ngrams(text), split_identifiers(text)
+    script_ngrams, parts_of = identifiers.ngrams(text), identifiers.split_identifiers(text)
     # A word next to a script without spaces has no blank around it, so the index does not see it as a word.
     script_words = (word for word in typed if word not in FUNCTION_WORDS) if script_ngrams else ()
-    within = [word for word in (*parts_of, *unmatched, *script_words) if len(word) >= LEAST_LENGTH]
-    joined = ["".join(words(compound)) for compound in find_compounds(text)]
-    sought = list(dict.fromkeys((*script_ngrams, *map(subword, within), *map(subword, joined))))[:MOST_SUBWORDS]
+    within = [word for word in (*parts_of, *unmatched, *script_words) if len(word) >= identifiers.LEAST_LENGTH]
+    joined = ["".join(words(compound)) for compound in identifiers.find_compounds(text)]
+    sought = list(
+        dict.fromkeys((*script_ngrams, *map(identifiers.subword, within), *map(identifiers.subword, joined)))
+    )[:MOST_SUBWORDS]
     found = {term: rows for term in sought if (rows := _find_rows(database, term, parts_of, MOST_ROWS)) is not None}
     found = {term: rows for term, rows in found.items() if len(rows) or term[1:-1] not in joined}
     if script_ngrams and not found:
@@ -53,8 +47,10 @@ def find_subword_rows(database: Database, text: str, typed: Iterable[str], unmat
 
 def _find_rows(database: Database, term: str, parts_of: Mapping[str, tuple[str, ...]], most: int) -> Ids | None:
     """Return the rows with a subword, or with its parts apart (`get_user_by_id`); None if they are too many."""
-    text = subword_text(term) or ""
-    rows = trigrams.containing(database, text, most, lambda content: any(True for _ in find_subword(content, text)))
+    text = identifiers.subword_text(term) or ""
+    rows = trigrams.containing(
+        database, text, most, lambda content: any(True for _ in identifiers.find_subword(content, text))
+    )
     parts = parts_of.get(text, ())
     if rows is None or not all(map(str.isalpha, parts)):
         return rows

@@ -18,18 +18,11 @@ from pastchats_memory.store.atomic_file import write_lines
 from pastchats_memory.store.pending_vectors import fill_few
 from pastchats_memory.store.tasks import task_text, without_forgotten
 from pastchats_memory.store.tombstones import Tombstones
+from pastchats_memory.tasks import similarity
 from pastchats_memory.tasks.ask import TaskAnswer, answer_question, find_named_tasks
 from pastchats_memory.tasks.capture import CaptureDecision, CaptureResult, capture_task
 from pastchats_memory.tasks.edit import EVERY_TASK, PART_TABLES, TaskEditor, without_known_secrets
 from pastchats_memory.tasks.prior_work import PriorWork, ResolvedTask, check_prior_work, find_resolved_tasks
-from pastchats_memory.tasks.similarity import (
-    MIN_PAIR_SCORE,
-    DuplicateCluster,
-    SimilarTask,
-    TaskQuery,
-    find_duplicate_clusters,
-    find_similar_tasks,
-)
 from pastchats_memory.text.display import escape_json
 from pastchats_memory.text.wire import find_wrong_task_field
 
@@ -120,38 +113,42 @@ class TaskMemory(TaskEditor):
         return task, next((one for one in task.attachments if f"a:{one.id}" == id_), None)
 
     @without_known_secrets
-    def capture(self, text: str, project: str, decide: Callable[[SimilarTask], CaptureDecision]) -> CaptureResult:
+    def capture(
+        self, text: str, project: str, decide: Callable[[similarity.SimilarTask], CaptureDecision]
+    ) -> CaptureResult:
         """Store a text as a task or as a comment on a similar one; see `tasks.capture.capture_task`."""
         self._fill_pending()
         return capture_task(self._database, self._embedder, text, project, decide, self._viewpoint)
 
-    def find_similar(self, name: str, limit: int = NEAREST) -> list[SimilarTask]:
+    def find_similar(self, name: str, limit: int = NEAREST) -> list[similarity.SimilarTask]:
         """Return the tasks most similar to a task. Raises UsageFault."""
         task = self.get_task(name)
         return self._find_near(task_text(task.title, task.description), limit, exclude=task.id)
 
-    def find_duplicates(self, text: str, limit: int = NEAREST) -> list[SimilarTask]:
+    def find_duplicates(self, text: str, limit: int = NEAREST) -> list[similarity.SimilarTask]:
         """Return the tasks most similar to a text. Raises UsageFault."""
         if not text.strip():
             raise UsageFault("there is nothing to look for", "Say what the task is about.")
         return self._find_near(text.strip(), limit)
 
-    def _find_near(self, text: str, limit: int, exclude: int | None = None) -> list[SimilarTask]:
+    def _find_near(self, text: str, limit: int, exclude: int | None = None) -> list[similarity.SimilarTask]:
         self._fill_pending()
         with self._database.snapshot():
-            query = TaskQuery.embed(self._embedder, text)
-            return find_similar_tasks(self._database, self._embedder, query, EVERY_TASK, exclude)[:limit]
+            query = similarity.TaskQuery.embed(self._embedder, text)
+            return similarity.find_similar_tasks(self._database, self._embedder, query, EVERY_TASK, exclude)[:limit]
 
     def _fill_pending(self) -> None:
         """Embed tasks that were stored without a model, so that they are compared too."""
         if vectors.count_pending(self._database):
-            TaskQuery.embed(self._embedder, "Is the model back?")
+            similarity.TaskQuery.embed(self._embedder, "Is the model back?")
             fill_few(self._database, self._embedder)
 
-    def scan_duplicates(self, min_score: float = MIN_PAIR_SCORE, project: str | None = None) -> list[DuplicateCluster]:
+    def scan_duplicates(
+        self, min_score: float = similarity.MIN_PAIR_SCORE, project: str | None = None
+    ) -> list[similarity.DuplicateCluster]:
         """Compare all tasks and return clusters of similar ones."""
         with self._database.snapshot():
-            return find_duplicate_clusters(self._database, EVERY_TASK._replace(project=project), min_score)
+            return similarity.find_duplicate_clusters(self._database, EVERY_TASK._replace(project=project), min_score)
 
     def check_prior_work(self, query: str) -> PriorWork:
         """Return the verdict and the three best matches. Raises UsageFault."""

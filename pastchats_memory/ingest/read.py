@@ -6,6 +6,7 @@ from pastchats_memory.files.project import is_opted_out
 from pastchats_memory.formats.base.checkpoint import Checkpoint
 from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.source import SourceFile
+from pastchats_memory.formats.base.values import text_of
 from pastchats_memory.ingest.open_file import OpenFile
 from pastchats_memory.ingest.options import IndexOptions
 from pastchats_memory.ingest.task_rows import find_fault
@@ -45,10 +46,9 @@ def begins_judging(turn: Turn) -> bool:
 
 
 def is_wanted(turn: Turn, project: str, options: IndexOptions) -> bool:
-    """Check that no marker file and no glob excludes the project or its folder."""
-    if options.wanted.excludes(project):
-        return False
-    return turn.cwd is None or not _is_excluded(turn.cwd, options)
+    """Check that no marker file and no glob excludes the project, its folder, or the one that the session had gone to."""
+    folders = {turn.cwd, text_of(turn.metadata.get("cwd"))} - {None, ""}
+    return not options.wanted.excludes(project) and not any(_is_excluded(str(one), options) for one in folders)
 
 
 def _is_excluded(cwd: str, options: IndexOptions) -> bool:

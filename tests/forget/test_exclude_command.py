@@ -140,6 +140,30 @@ def test_exclude_fits_its_schema(garden: Program) -> None:
     Draft202012Validator(schema).validate(garden("exclude", "--list", "--json").json)
 
 
+@pytest.mark.promise(
+    "privacy", "What a session says while it is in an excluded folder is not stored, wherever it began."
+)
+def test_turns_in_an_excluded_folder_are_not_stored_though_their_session_began_elsewhere(program: Program) -> None:
+    messages = [("open", "Is the fence painted?"), ("shut", "Where is the key?"), ("open", "Is the gate closed?")]
+    records = [
+        {
+            "type": "user",
+            "uuid": f"3b1f6a52-9a57-4c0e-8d1c-00000000000{number}",
+            "sessionId": "5d0f6c1e-7a42-4c59-9b1e-0c4f2a9d7e31",
+            "timestamp": f"2026-03-01T10:0{number}:00.000Z",
+            "cwd": str(program.home / folder),
+            "message": {"role": "user", "content": words},
+        }
+        for number, (folder, words) in enumerate(messages)
+    ]
+    file = program.home / ".claude" / "projects" / "open" / "a.jsonl"
+    file.parent.mkdir(parents=True)
+    file.write_text("".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8")
+    assert program("exclude", "shut").status == 0
+    assert program("index", file, "--json").json["turns_added"] == 2
+    assert b"Where is the key" not in program.database.read_bytes()
+
+
 @pytest.mark.skipif(os.name != "posix", reason="Windows makes links only for administrators")
 @pytest.mark.parametrize(("named", "recorded"), [("shut", "link"), ("link", "shut"), ("link", "link/deep")])
 def test_an_excluded_folder_is_known_by_links_and_by_its_real_path(program: Program, named: str, recorded: str) -> None:

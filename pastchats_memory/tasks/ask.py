@@ -6,6 +6,7 @@ task) and leaves a bar in their place. Words that no step knows, and that are no
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import cache, partial
@@ -393,7 +394,7 @@ class QuestionParser:
         match = re.search(rf"{self.words['about']}\s+(.+)", self.text)
         if match is None:
             return
-        inner = QuestionParser(self.question, self.today, self.project_names)
+        inner = copy(self)
         inner.text, inner.parsed = match[1], replace(self.parsed)
         inner.parse_project()
         inner.parse_span()

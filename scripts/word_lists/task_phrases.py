@@ -18,11 +18,10 @@ from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
-from unittest.mock import patch
 
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.tasks import ask, similarity
-from pastchats_memory.tasks.ask import ParsedQuestion, Vocabulary
+from pastchats_memory.tasks.ask import ParsedQuestion, QuestionParser, Vocabulary
 from pastchats_memory.tasks.similarity import TaskWords
 
 REPOSITORY = Path(__file__).parents[2]
@@ -92,8 +91,9 @@ def find_unneeded_phrases(tables: Tables) -> Iterator[str]:
 
 
 def _parse(question: str, vocabulary: Vocabulary) -> ParsedQuestion:
-    with patch.object(ask, "load_vocabulary", lambda: vocabulary):
-        return ask.parse_question(question, TODAY)
+    parser = QuestionParser(question, TODAY, {})
+    parser.vocabulary, parser.words = vocabulary, vocabulary.words
+    return parser.parse()
 
 
 def find_unneeded_words(tables: Tables) -> Iterator[str]:

@@ -227,7 +227,7 @@ def test_a_new_own_file_is_private_and_an_existing_one_keeps_its_permissions(
     try:
         exclude(["secret"])
         assert alone(tmp_path / "config" / "pastchats-memory"), modes(tmp_path)
-        (file,) = (path for path in (tmp_path / "config").rglob("*") if path.is_file())
+        (file,) = (tmp_path / "config").rglob("*.toml")
         file.chmod(0o640)
         exclude(["other"])
         assert stat.S_IMODE(file.stat().st_mode) == 0o640

@@ -11,7 +11,7 @@ import pytest
 from pastchats_memory import Memory
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.errors import ModelUnavailable, UsageFault
-from pastchats_memory.search import candidates
+from pastchats_memory.search import rank
 from pastchats_memory.search.pipeline import search
 from pastchats_memory.search.request import Request
 
@@ -179,7 +179,7 @@ def test_an_index_without_a_model_stores_turns_that_get_their_vectors_later(tmp_
 
 
 def test_authorship_counts_less_for_an_impersonal_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(candidates, "IMPERSONAL", 0.0)
+    monkeypatch.setattr(rank, "IMPERSONAL", 0.0)
     with Memory.open(tmp_path / "memory.db") as memory:
         for role in ("assistant", "user"):  # equal in all else, so that the first of them would come first
             memory.store_turn(

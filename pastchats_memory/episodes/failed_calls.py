@@ -181,8 +181,9 @@ def has_failed(turn: RecordedTurn) -> bool:
 
 def shows_failure(command: str, result: str) -> bool:
     """Check whether a result ends as that of a command that failed, or did not run, where a pipe hides the exit code."""
-    is_shown = shell.reports_failure(result) or NOT_RUN.search(result[-LAST_CHARACTERS:]) is not None
-    return is_shown and shell.HIDES_END.search(command) is not None and not shell.is_read_only(command)
+    if not shell.hides_end(command) or shell.is_read_only(command):
+        return False
+    return shell.reports_failure(result) or NOT_RUN.search(result[-LAST_CHARACTERS:]) is not None
 
 
 def _find_call(row: RecordedTurn, called: Sequence[tuple[str, str]]) -> int | None:

@@ -26,16 +26,9 @@ from pastchats_memory.model.ids import canonical_id, leads_to_task
 from pastchats_memory.text.display import escape_name, sanitise
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.text.recall_block import RECALL_PREAMBLE
+from pastchats_memory.views import task_text
 from pastchats_memory.views.answers import brief
 from pastchats_memory.views.answers.search import complete_block, complete_hits
-from pastchats_memory.views.task_text import (
-    render_attached,
-    render_guide,
-    render_near,
-    render_prior_work,
-    render_resolved,
-    render_task,
-)
 from pastchats_memory.views.text import (
     render_commands,
     render_hits,
@@ -180,7 +173,7 @@ class Tools:
         id = _choose_id(id, taskId)  # noqa: A001 - the argument's name
         if leads_to_task(id):
             task, attached = _require(memory.tasks.find_item(id), id)
-            page = brief.cut_task(task, render_task(task) + render_attached(attached), start, end)
+            page = brief.cut_task(task, task_text.render_task(task) + task_text.render_attached(attached), start, end)
             return _answer(page.content, to_json(page), [page.source_path])
         items = memory.show(id, neighbours=1)
         item = _require(next((item for item in items if item.shown_id == canonical_id(id)), None), id)
@@ -208,7 +201,11 @@ class Tools:
         else:
             near = tasks.find_similar(id.removeprefix("t:")) if id is not None else tasks.find_duplicates(text or "")
         found = [one for one in near if threshold is None or one.match.score >= threshold]
-        lines = [*(render_near(one) for one in found), render_guide()] if found else ["No task is like it."]
+        lines = (
+            [*(task_text.render_near(one) for one in found), task_text.render_guide()]
+            if found
+            else ["No task is like it."]
+        )
         return _answer("\n".join(lines), brief.SIMILAR.build(found), (one.task.source_path for one in found))
 
     @_lock_memory
@@ -217,7 +214,7 @@ class Tools:
         """Before creating a task: was this done, is it in progress, did it fail, was it superseded, or is it new?"""
         work = self.memory.check_prior_work(**given)
         paths = [*(one.source_path for one in work.episodes), *(one.task.source_path for one in work.results)]
-        return _answer(render_prior_work(work), to_json(work, brief.PriorWorkAnswer), paths)
+        return _answer(task_text.render_prior_work(work), to_json(work, brief.PriorWorkAnswer), paths)
 
     @_lock_memory
     @_ask_for(questions.CONSULTATION, query={"name": "problem_context", "help": "The error or the problem."})
@@ -225,7 +222,7 @@ class Tools:
         """Before solving a complex bug: find completed tasks about similar problems, each with its resolution."""
         found, warnings = self.memory.consult_episodic_memory(given["problem_context"])
         nothing = "No solved task has to do with it; `recall` looks in conversations, too."
-        text = "\n\n".join(render_resolved(one) for one in found) or nothing
+        text = "\n\n".join(task_text.render_resolved(one) for one in found) or nothing
         return _answer(text, brief.CONSULT.build(found, warnings), (one.task.source_path for one in found))
 
     @_lock_memory

@@ -2,11 +2,9 @@
 
 import re
 from collections.abc import Iterable
-from itertools import chain, groupby, islice
+from itertools import groupby, islice
 from operator import itemgetter
 from typing import Annotated, NamedTuple
-
-from ahocorasick_rs import AhoCorasick
 
 from pastchats_memory.fields import Count, ItemId, Time, answer
 from pastchats_memory.store.database import LISTED, Database, bind_list
@@ -16,6 +14,7 @@ MOST_ROWS = 2000
 PROMPT_WIDTH = 80
 """Characters of the prompt that are shown."""
 MOST_WEEKS = 12
+_WORD = re.compile(r"[^\W_]+")
 _ID = re.compile(r"\bid (t:\S+?|[0-9]+)(?=[;,.)\s]|\Z)")
 LEAST_QUOTED = 20
 """Characters by which a quotation is known; its text may be cut, and without its markup."""
@@ -89,19 +88,23 @@ def add(database: Database, given: Iterable[Given]) -> None:
 
 def delete_quoting(database: Database, texts: Iterable[str]) -> None:
     """Delete what quotes one of these texts, whatever the sources that it names."""
-    quoting: dict[str, set[int]] = {}
+    beginnings: dict[str, list[tuple[str, int]]] = {}
     for id_, content in database.run("SELECT id, content FROM recalled"):
         for part in map(_join_words, _QUOTATION_END.split(content.removeprefix(RECALL_PREAMBLE))):
             if len(part) >= LEAST_QUOTED:
-                quoting.setdefault(part, set()).add(id_)
-    automaton = AhoCorasick([*quoting])
-    quoted = (automaton.find_matches_as_strings(_join_words(text), overlapping=True) for text in texts)
-    ids = set().union(*(quoting[part] for part in chain.from_iterable(quoted)))
-    database.run(f"DELETE FROM recalled WHERE id IN {LISTED}", (bind_list(ids),))
+                beginnings.setdefault(part[:LEAST_QUOTED], []).append((part, id_))
+    quoting = {
+        id_
+        for text in (map(_join_words, texts) if beginnings else ())
+        for start in (word.start() for word in _WORD.finditer(text))
+        for part, id_ in beginnings.get(text[start : start + LEAST_QUOTED], ())
+        if text.startswith(part, start)
+    }
+    database.run(f"DELETE FROM recalled WHERE id IN {LISTED}", (bind_list(sorted(quoting)),))
 
 
 def _join_words(text: str) -> str:
-    return " ".join(re.findall(r"[^\W_]+", text.lower()))
+    return " ".join(_WORD.findall(text.lower()))
 
 
 def _add(database: Database, one: Given, sources: Iterable[str | None]) -> None:

@@ -121,7 +121,7 @@ _MESSAGE = LazyPattern(
 """The message of a commit, an issue or a line of output."""
 _ARGUMENT = LazyPattern(rf"(?P<shell>\b(?:ba|da|z)?sh(?:\s-\w+){{1,4}}\s)?(?:{QUOTED.source})", _VERBOSE)
 """Quoted text; if a shell reads it, it consists of commands."""
-HIDES_END = LazyPattern(r"\||;|\bcurl\b")
+_HIDES_END = LazyPattern(r"\||;|\bcurl\b")
 _LAST_CHARACTERS = 1500
 """Characters at the end of an output that show how it ended."""
 _LONGEST_COMMAND = 4000
@@ -155,9 +155,14 @@ def _unquote(found: re.Match[str]) -> str:
     return f";{words};" if shell else _SEPARATORS.sub("_", words)
 
 
+def hides_end(command: str) -> bool:
+    """Check whether the exit code of a command may hide that a part of it failed, as that of a pipe does."""
+    return _HIDES_END.search(command[:_LONGEST_COMMAND]) is not None
+
+
 def hides_failure(command: str, output: str) -> bool:
     """Check whether the output shows a failure that the exit code hides."""
-    return bool(HIDES_END.search(command[:_LONGEST_COMMAND])) and reports_failure(output)
+    return hides_end(command) and reports_failure(output)
 
 
 def reports_failure(output: str) -> bool:

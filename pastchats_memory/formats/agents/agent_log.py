@@ -6,18 +6,10 @@ or of Open Interpreter. mini-swe-agent writes such logs.
 
 from collections.abc import Iterator, Sequence
 
+from pastchats_memory.formats.base import session
 from pastchats_memory.formats.base.agent import AgentSession, Items
 from pastchats_memory.formats.base.chat_messages import PICTURES, blocks_of, calls_of, parse_output, results_of
 from pastchats_memory.formats.base.format import Format
-from pastchats_memory.formats.base.session import (
-    NAMELESS,
-    Position,
-    SessionBuilder,
-    SessionInfo,
-    count_images,
-    session_name,
-    texts_of,
-)
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tags import without_thoughts
 from pastchats_memory.formats.base.tools import ToolResult
@@ -47,18 +39,21 @@ def _is_log(records: Sequence[Json]) -> bool:
 
 def _place_of_list(source: SourceFile) -> tuple[str, ...] | None:
     document = source.outline
-    lists = [((), document), *(((key,), value) for key, value in mapping_of(document).items() if key in NAMELESS)]
+    lists = [
+        ((), document),
+        *(((key,), value) for key, value in mapping_of(document).items() if key in session.NAMELESS),
+    ]
     return next((place for place, found in lists if _is_log(objects_of(found))), None)
 
 
 class _Session(AgentSession):
     record_noun = "a message"
 
-    def session_info(self) -> SessionInfo:
-        return SessionInfo(session_name(self.source.path))
+    def session_info(self) -> session.SessionInfo:
+        return session.SessionInfo(session.session_name(self.source.path))
 
     def start(self) -> None:
-        self.builder = SessionBuilder(self.builder.info, any_dialect())
+        self.builder = session.SessionBuilder(self.builder.info, any_dialect())
 
     def records(self) -> Items:
         place = _place_of_list(self.source) if self.source.shape == "json" else None
@@ -69,17 +64,19 @@ class _Session(AgentSession):
         info.conversation_id = next(filter(None, (text_of(record.get(key)) for key in IDS)), info.conversation_id)
         self.builder.model = text_of(record.get("model")) or self.builder.model
         content = blocks_of(record) or record.get("content")
-        text = texts_of(content)
+        text = session.texts_of(content)
         own_id = text_of(record.get("message_id")) or text_of(record.get("id"))
         fields = mapping_of(record.get("extra")) | record
-        at = Position(line, next((fields[key] for key in TIMES if key in fields), None), own_id)
+        at = session.Position(line, next((fields[key] for key in TIMES if key in fields), None), own_id)
         for call_id, output in _all_results_of(record):
             self.builder.add_result(call_id, output, at)
         match record.get("role"):
             case "user":
-                texts = [text] if isinstance(content, str) else [texts_of([block]) for block in list_of(content)]
+                texts = (
+                    [text] if isinstance(content, str) else [session.texts_of([block]) for block in list_of(content)]
+                )
                 typed = filter(None, (visible_words(words, "user", self.builder.dialect).strip() for words in texts))
-                self.builder.add_prompt("\n\n".join(typed), at, count_images(content, PICTURES))
+                self.builder.add_prompt("\n\n".join(typed), at, session.count_images(content, PICTURES))
             case "assistant" if record.get("type") != CODE:
                 self.builder.add_answer(without_thoughts(text), at)
             case "system" | "developer":

@@ -108,7 +108,7 @@ def is_alive(process: int) -> bool:
         import _winapi  # a signal of 0 would be Ctrl+C
 
         handle = _winapi.OpenProcess(_winapi.SYNCHRONIZE, False, process)
-    except OSError as fault:
+    except (OSError, OverflowError) as fault:  # no system has so great a number
         return isinstance(fault, PermissionError)
     is_running = _winapi.WaitForSingleObject(handle, 0) == _winapi.WAIT_TIMEOUT
     _winapi.CloseHandle(handle)

@@ -326,3 +326,13 @@ def test_copies_that_a_killed_process_left_go_and_those_of_a_running_one_stay(
     assert program(*command).status == 0
     assert [path.exists() for path in left] == [False, False, True, True]
     left[2].rmdir()
+
+
+def test_a_folder_that_another_account_named_with_a_number_of_no_process_stops_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (tmp_path / f"pastchats-memory-{10**30}-x").mkdir()
+    write_messages(tmp_path / "history" / "a.jsonl", ("user", "Why does the kiln smoke?"))
+    with Memory.open(tmp_path / "memory.db") as memory:
+        assert memory.index([tmp_path / "history"]).added == 1

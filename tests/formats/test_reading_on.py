@@ -80,6 +80,20 @@ def test_continued_reading_gives_the_turns_of_the_whole_file(reader, data, tmp_p
     assert turns_of(certain + more + rest) == turns_of(before + after)
 
 
+def test_tokens_are_counted_once_though_a_message_without_an_id_stands_between_two_lines_of_one(tmp_path):
+    (reader,) = (one for one in GROWING if one.name == "claude-code")
+    (path,) = (one for one in GROWING[reader] if one.name == "claude-code-q5.jsonl")
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines[2] = lines[2].replace(b'"msg_10"', b"null")
+    target = tmp_path / path.name
+    target.write_bytes(b"".join(lines[:2]))
+    certain, place, _ = read_to_checkpoint(reader, target)
+    target.write_bytes(b"".join(lines))
+    before, _, after = read_to_checkpoint(reader, target)
+    more, _, rest = read_to_checkpoint(reader, target, place)
+    assert turns_of(certain + more + rest) == turns_of(before + after)
+
+
 def test_messages_a_line_are_gone_on_with_behind_those_by_which_they_were_recognised(tmp_path):
     path = tmp_path / "chat.jsonl"
     text = [

@@ -279,7 +279,7 @@ class _SessionReader:
         name, tokens = text_of(message.get("id")), read_tokens(mapping_of(message.get("usage")), TOKENS)
         known = self._counted[1] if name and name == self._counted[0] else Counter()
         self.builder.queue.add_usage(text_of(message.get("model")), tokens - known)
-        self._counted = name, tokens | known
+        self._counted = (name, tokens | known) if name else self._counted
 
     def _add_results(self, record: Json, line: int) -> None:
         for block in objects_of(mapping_of(record.get("message")).get("content")):

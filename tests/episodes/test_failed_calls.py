@@ -117,6 +117,7 @@ def test_a_command_with_the_same_aim_and_without_the_named_word_cures_a_failure(
         ("make e2e 2>&1 | tail -5", "make: *** No rule to make target 'e2e'.  Stop.", True),
         ("python -m pytests -q; date", "/usr/bin/python: No module named pytests", True),
         ("python x.py --foo | cat", "usage: x.py [-h]\nx.py: error: unrecognized arguments: --foo", True),
+        ("terraform plan | tail -5", "Planning failed.\nError: Cycle: a bucket needs itself", True),
         ("make e2e", "make: *** No rule to make target 'e2e'.  Stop.", False),
         ("pytest -q | tail -5", "FAILED tests/test_a.py::test_b\n1 failed in 0.1s", False),
         ("go test ./... | tail -5", "?   \torchard/cloud\t[no test files]\nok  \torchard/web\t0.2s", False),

@@ -285,3 +285,18 @@ def test_the_conclusions_of_earlier_answers_leave_room_for_what_is_open_in_a_new
     text = kiln.start("startup", session="next")
     assert "> All 6 tests pass with the S3 client." in text
     assert len(text.partition("\n")[2].encode()) <= 600
+
+
+def test_a_handoff_puts_conclusions_that_worked_first_and_leaves_out_answers_that_say_nothing(kiln: Kiln) -> None:
+    steps: tuple[Step, ...] = (
+        *CONCLUSIONS,
+        ("user", "Which region is nearest for the uploads?"),
+        ("answer", "The region eu-central-1 is nearest for the uploads, at 9 ms."),
+        ("user", "And how long do we keep the thumbnails?"),
+        ("answer", "The thumbnails are kept for 30 days."),
+    )
+    kiln.index(kiln.write("now", *steps))
+    lines = kiln.program("handoff", "now", "--json").results[0]["lines"]
+    answers = [line["text"] for line in lines if line["section"] == "answer"]
+    assert answers[:2] == ["The thumbnails are kept for 30 days.", "All 6 tests pass with the S3 client."]
+    assert "Committed." not in answers
